@@ -1,0 +1,133 @@
+"""Connect 4: drop stones into columns until four stand in line.
+
+ 1  2  3  4  5  6  7
+40 41 42 43 44 45 46 |47      A bit is row * (width + 1) + column, row 0 at the bottom.
+..                            The extra column (47, 39, …) is always empty, so that a shift
+ 8  9 10 11 12 13 14 |15      never carries a line round the edge.
+ 0  1  2  3  4  5  6 | 7      An action is a column, 0 at the left; people count from 1.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.game import Game
+from randori.games.kernels import (
+    DRAW,
+    FIRST,
+    ONGOING,
+    SECOND,
+    U0,
+    U1,
+    Actions,
+    State,
+    bit,
+)
+from randori.games.rules import Rules
+from randori.games.symmetry import Table, identity, mirror, symmetries
+
+WIDTH, HEIGHT = 7, 6
+FLOOR = np.uint64(0x7F)
+"""The bottom row."""
+COLUMN = np.uint64(0x010101010101)
+"""The leftmost column."""
+PLY, MINE, THEIRS = range(3)
+"""Words of a state: stones of the side to move, then of the other side."""
+
+
+def start(state: State) -> None:
+    """Empty the board."""
+    state[:] = 0
+
+
+def has_four(stones: np.uint64) -> bool:
+    """Tell whether four stones stand in line, in any of four directions."""
+    for step in (1, WIDTH, WIDTH + 1, WIDTH + 2):
+        pairs = stones & (stones >> np.uint64(step))
+        if pairs & (pairs >> np.uint64(2 * step)) != U0:
+            return True
+    return False
+
+
+def outcome(state: State) -> int:
+    """Only the side that has just moved can have four."""
+    if has_four(state[THEIRS]):
+        return FIRST if state[PLY] & U1 else SECOND
+    return DRAW if state[PLY] == np.uint64(WIDTH * HEIGHT) else ONGOING
+
+
+def legal(state: State, actions: Actions) -> int:
+    """Every column with room, from the left, until somebody has four."""
+    count = 0
+    if outcome(state) == ONGOING:
+        taken = (state[MINE] | state[THEIRS]) >> np.uint64((HEIGHT - 1) * (WIDTH + 1))
+        for column in range(WIDTH):
+            if taken & bit(column) == U0:
+                actions[count] = column
+                count += 1
+    return count
+
+
+def play(state: State, action: int) -> None:
+    """Drop a stone on the lowest empty cell and turn the board to the other side."""
+    room = ~(state[MINE] | state[THEIRS]) & (COLUMN << np.uint64(action))
+    mine = state[MINE] | (room & (~room + U1))
+    state[MINE] = state[THEIRS]
+    state[THEIRS] = mine
+    state[PLY] += U1
+
+
+def planes(state: State, words: NDArray[np.uint64]) -> None:
+    """My stones, their stones, from the top row down."""
+    for side in range(2):
+        stones = state[MINE + side]
+        packed = U0
+        for row in range(HEIGHT):
+            line = (stones >> np.uint64((HEIGHT - 1 - row) * (WIDTH + 1))) & FLOOR
+            packed |= line << np.uint64(row * WIDTH)
+        words[side] = packed
+
+
+def game(width: int = 7, height: int = 6) -> Game:
+    """Connect 4 on a board of any size that fits in a word."""
+    if not (4 <= width <= 9 and height >= 4 and (width + 1) * height <= 64):
+        raise ValueError(
+            "width goes from 4 to 9 and height from 4, with (width + 1) * height <= 64"
+        )
+
+    def set_up(cells: str, side: int) -> State:
+        stones = [0, 0]
+        for index, glyph in enumerate(cells):
+            row, column = height - 1 - index // width, index % width
+            if glyph != ".":
+                stones["xo".index(glyph)] |= 1 << (row * (width + 1) + column)
+                if row and cells[index + width] == ".":
+                    raise ValueError(f"column {column + 1}: a stone hangs over an empty cell")
+        crosses, noughts = cells.count("x"), cells.count("o")
+        if crosses - noughts != side:
+            raise ValueError(
+                f"{crosses} x and {noughts} o with {'xo'[side]} to move: not reachable"
+            )
+        if has_four(np.uint64(stones[side])):
+            raise ValueError(f"{'xo'[side]} has four in line and yet is to move")
+        return np.array([crosses + noughts, stones[side], stones[1 - side]], dtype=np.uint64)
+
+    def columns(cells: Table) -> Table:
+        return cells[:width]
+
+    return Game(
+        name="connect4",
+        title="Connect 4",
+        rules=Rules(start, legal, play, outcome, planes),
+        constants={
+            "WIDTH": width,
+            "HEIGHT": height,
+            "FLOOR": np.uint64((1 << width) - 1),
+            "COLUMN": np.uint64(sum(1 << (row * (width + 1)) for row in range(height))),
+        },
+        num_actions=width, num_words=3, num_planes=2, shape=(height, width),
+        longest=width * height,
+        symmetries=symmetries((identity, mirror), (height, width), 2, width, columns),
+        action_text=lambda state, action: str(action + 1),
+        columns="123456789",
+        set_up=set_up,
+    )  # fmt: skip

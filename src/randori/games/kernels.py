@@ -1,0 +1,160 @@
+"""Turn plain Python functions into compiled kernels: the hinge of the whole system.
+
+A game is a file of scalar functions. Everything that must be fast (perft, rollouts, search,
+self-play) is a *template*: a plain function whose global names `start`, `legal`, `play`, `outcome`
+and `planes` are left open. `specialise` rebuilds a template and every plain function it calls with
+those names, and the game's constants, bound to one game, and hands it to Numba.
+
+The rebuilt function is no closure, and its name carries a digest of every source file and constant
+that went into it: so Numba's on-disk cache is hit in the next process, and missed when the rules
+change. Without `compiled` the same functions come back bound but not compiled: what tests and
+people use on single positions, at no compile time.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+State = NDArray[np.uint64]
+"""One position, a row of words; word 0 counts the plies, so its low bit is the side to move."""
+Actions = NDArray[np.int32]
+
+ONGOING, FIRST, SECOND, DRAW = range(4)
+"""What `outcome` answers."""
+
+U0 = np.uint64(0)
+U1 = np.uint64(1)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def bit(index: int) -> np.uint64:
+    """Return the word in which only bit `index` is set."""
+    return U1 << np.uint64(index)
+
+
+def has(word: np.uint64, index: int) -> bool:
+    """Tell whether bit `index` of `word` is set."""
+    return bool((word >> np.uint64(index)) & U1)
+
+
+def popcount(word: np.uint64) -> int:
+    """Count the set bits of `word`."""
+    return int(word).bit_count()
+
+
+def lowest(word: np.uint64) -> int:
+    """Return the index of the lowest set bit; `word` is not 0."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+def without_lowest(word: np.uint64) -> np.uint64:
+    """Clear the lowest set bit of `word`, which is not 0."""
+    return word & (word - U1)
+
+
+def mix(key: np.uint64, word: np.uint64) -> np.uint64:
+    """Stir `word` into the hash `key` (the finaliser of splitmix64)."""
+    key = (key ^ word) + np.uint64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+def specialise(template: F, label: str, bindings: Mapping[str, Any], *, compiled: bool = True) -> F:
+    """Rebuild `template` and all plain functions it reaches with `bindings` as their globals.
+
+    `label` names the bindings in the cache (a game's name). The result has the template's type.
+    """
+    family = _reach(template, bindings)
+    replaced: dict[FunctionType, Any] = {}
+    scopes: list[dict[str, Any]] = []
+    mark = f"{label}_{_digest(family, bindings)}" if compiled else label
+    for function in family:
+        scope = {**function.__globals__, **bindings}
+        bound = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+        bound.__kwdefaults__ = function.__kwdefaults__
+        bound.__qualname__ = f"{function.__qualname__}_{mark}"
+        bound.__module__ = function.__module__
+        bound.__doc__ = function.__doc__
+        scopes.append(scope)
+        replaced[function] = _compile(bound, function, function is template) if compiled else bound
+    for scope in scopes:
+        for name, value in scope.items():
+            if isinstance(value, FunctionType) and value in replaced:
+                scope[name] = replaced[value]
+    return cast(F, replaced[cast(FunctionType, template)])
+
+
+def _reach(template: Callable[..., Any], bindings: Mapping[str, Any]) -> list[FunctionType]:
+    """List `template` and every plain function it calls by a global name, however far."""
+    assert isinstance(template, FunctionType)
+    found = [template]
+    for function in found:
+        scope = {**function.__globals__, **bindings}
+        for name in _names(function.__code__):
+            value = scope.get(name)
+            if isinstance(value, FunctionType) and value not in found:
+                found.append(value)
+    return found
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (c for c in code.co_consts if isinstance(c, CodeType))
+    return set(code.co_names).union(*(_names(c) for c in inner))
+
+
+def _digest(family: list[FunctionType], bindings: Mapping[str, Any]) -> str:
+    """Hash the source files behind `family` and the bound constants."""
+    digest = hashlib.sha256()
+    for path in sorted({function.__code__.co_filename for function in family} | {__file__}):
+        digest.update(Path(path).read_bytes())
+    for name in sorted(bindings):
+        value = bindings[name]
+        if isinstance(value, np.ndarray):
+            digest.update(f"{name}:{value.dtype}{value.shape}".encode() + value.tobytes())
+        elif not isinstance(value, FunctionType):
+            digest.update(f"{name}={value!r}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any:
+    """Hand one function to Numba; only the entry is cached on disk, with all it calls inside."""
+    import numba  # here, because it costs 0.3 s that `randori --help` should not pay
+
+    intrinsics = _intrinsics()
+    if original in intrinsics:
+        return intrinsics[original]
+    return numba.njit(cache=is_entry, nogil=True, error_model="numpy")(bound)
+
+
+_INTRINSICS: dict[Any, Any] = {}
+
+
+def _intrinsics() -> dict[Any, Any]:
+    """Map the bit functions above to single machine instructions."""
+    if _INTRINSICS:
+        return _INTRINSICS
+    from numba import types
+    from numba.extending import intrinsic
+
+    def popcount_typing(typing: Any, word: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.uint64), emit
+
+    def lowest_typing(typing: Any, word: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+        return types.int64(types.uint64), emit
+
+    _INTRINSICS[popcount] = intrinsic(popcount_typing)
+    _INTRINSICS[lowest] = intrinsic(lowest_typing)
+    return _INTRINSICS

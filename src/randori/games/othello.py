@@ -1,0 +1,186 @@
+"""Othello: outflank and turn; more discs win. Also Reversi's small boards of 4 and 6.
+
+  a  b  c  d  e  f  g  h
+1 0  1  2  3  4  5  6  7       A cell is row * size + column, row 0 at the top: its action and
+2 8  9 10 ..                   its bit. Action size² is the pass, legal only when nothing else
+.                              is. Black (x) moves first: black d5 e4, white d4 e5.
+8                       63
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.game import Game
+from randori.games.kernels import (
+    DRAW,
+    FIRST,
+    ONGOING,
+    SECOND,
+    U0,
+    U1,
+    Actions,
+    State,
+    bit,
+    lowest,
+    popcount,
+    specialise,
+    without_lowest,
+)
+from randori.games.rules import Rules
+from randori.games.symmetry import SQUARE, cell_symmetries
+
+SIZE = 8
+FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
+NOT_LEFT = np.uint64(0xFEFEFEFEFEFEFEFE)
+"""All cells but column a."""
+NOT_RIGHT = np.uint64(0x7F7F7F7F7F7F7F7F)
+"""All cells but the last column."""
+START_MINE = np.uint64(1 << 28 | 1 << 35)
+START_THEIRS = np.uint64(1 << 27 | 1 << 36)
+START_MOVES = np.uint64(1 << 19 | 1 << 26 | 1 << 37 | 1 << 44)
+PLY, MINE, THEIRS, MOVES = range(4)
+"""Words of a state: discs of the side to move, of the other side, and where the mover may play."""
+
+
+def up(stones: np.uint64, step: int) -> np.uint64:
+    """Shift towards higher cells: by 1 east, by SIZE south, by SIZE ± 1 the diagonals."""
+    return stones << np.uint64(step)
+
+
+def down(stones: np.uint64, step: int) -> np.uint64:
+    """Shift towards lower cells, the opposite way."""
+    return stones >> np.uint64(step)
+
+
+def ray(mine: np.uint64, theirs: np.uint64, step: int) -> np.uint64:
+    """Cells that outflank `theirs` along one line, both ways; `theirs` is cut at the edge."""
+    ahead = up(mine, step) & theirs
+    back = down(mine, step) & theirs
+    for _ in range(SIZE - 3):
+        ahead |= up(ahead, step) & theirs
+        back |= down(back, step) & theirs
+    return up(ahead, step) | down(back, step)
+
+
+def moves(mine: np.uint64, theirs: np.uint64) -> np.uint64:
+    """All empty cells where `mine` turns at least one disc."""
+    inner = theirs & NOT_LEFT & NOT_RIGHT
+    found = ray(mine, inner, 1) | ray(mine, inner, SIZE - 1) | ray(mine, inner, SIZE + 1)
+    return (found | ray(mine, theirs, SIZE)) & ~(mine | theirs) & FULL
+
+
+def turned(disc: np.uint64, mine: np.uint64, theirs: np.uint64, step: int) -> np.uint64:
+    """Discs of `theirs` between `disc` and another of `mine` along one line, both ways."""
+    ahead = up(disc, step) & theirs
+    back = down(disc, step) & theirs
+    for _ in range(SIZE - 3):
+        ahead |= up(ahead, step) & theirs
+        back |= down(back, step) & theirs
+    flips = U0
+    if up(ahead, step) & mine != U0:
+        flips |= ahead
+    if down(back, step) & mine != U0:
+        flips |= back
+    return flips
+
+
+def flips(cell: int, mine: np.uint64, theirs: np.uint64) -> np.uint64:
+    """All discs that a move on `cell` turns."""
+    disc = bit(cell)
+    inner = theirs & NOT_LEFT & NOT_RIGHT
+    return (
+        turned(disc, mine, inner, 1)
+        | turned(disc, mine, inner, SIZE - 1)
+        | turned(disc, mine, inner, SIZE + 1)
+        | turned(disc, mine, theirs, SIZE)
+    )
+
+
+def start(state: State) -> None:
+    """Set four discs."""
+    state[PLY] = 0
+    state[MINE] = START_MINE
+    state[THEIRS] = START_THEIRS
+    state[MOVES] = START_MOVES
+
+
+def outcome(state: State) -> int:
+    """Over when neither side can move; more discs win."""
+    if state[MOVES] != U0 or moves(state[THEIRS], state[MINE]) != U0:
+        return ONGOING
+    lead = popcount(state[MINE]) - popcount(state[THEIRS])
+    if lead == 0:
+        return DRAW
+    return FIRST if (lead > 0) == (state[PLY] & U1 == U0) else SECOND
+
+
+def legal(state: State, actions: Actions) -> int:
+    """Every outflanking cell; else the pass, unless the game is over."""
+    left = state[MOVES]
+    if left == U0:
+        actions[0] = SIZE * SIZE
+        return 1 if moves(state[THEIRS], state[MINE]) != U0 else 0
+    count = 0
+    while left != U0:
+        actions[count] = lowest(left)
+        left = without_lowest(left)
+        count += 1
+    return count
+
+
+def play(state: State, action: int) -> None:
+    """Place a disc and turn what it outflanks, or pass; then the board is the other side's."""
+    mine, theirs = state[MINE], state[THEIRS]
+    if action < SIZE * SIZE:
+        caught = flips(action, mine, theirs)
+        mine |= caught | bit(action)
+        theirs &= ~caught
+    state[MINE] = theirs
+    state[THEIRS] = mine
+    state[MOVES] = moves(theirs, mine)
+    state[PLY] += U1
+
+
+def planes(state: State, words: NDArray[np.uint64]) -> None:
+    """My discs, their discs."""
+    words[0] = state[MINE]
+    words[1] = state[THEIRS]
+
+
+def game(size: int = 8) -> Game:
+    """Othello on a square board of 4, 6 or 8."""
+    if size not in (4, 6, 8):
+        raise ValueError(f"size is 4, 6 or 8, not {size}")
+    cells = size * size
+    middle = (size // 2 - 1) * (size + 1)
+    mine, theirs = 1 << middle + 1 | 1 << middle + size, 1 << middle | 1 << middle + size + 1
+    constants: dict[str, Any] = {
+        "SIZE": size,
+        "FULL": np.uint64((1 << cells) - 1),
+        "NOT_LEFT": np.uint64(sum(1 << i for i in range(cells) if i % size != 0)),
+        "NOT_RIGHT": np.uint64(sum(1 << i for i in range(cells) if i % size != size - 1)),
+        "START_MINE": np.uint64(mine),
+        "START_THEIRS": np.uint64(theirs),
+    }
+    find_moves = specialise(moves, "othello", constants, compiled=False)
+    constants["START_MOVES"] = find_moves(constants["START_MINE"], constants["START_THEIRS"])
+
+    def set_up(board: str, side: int) -> State:
+        discs = [sum(1 << i for i, glyph in enumerate(board) if glyph == g) for g in "xo"]
+        mine, theirs = np.uint64(discs[side]), np.uint64(discs[1 - side])
+        ply = max(0, cells - board.count(".") - 4)
+        ply += (ply ^ side) & 1
+        return np.array([ply, mine, theirs, find_moves(mine, theirs)], dtype=np.uint64)
+
+    return Game(
+        name="othello",
+        title="Othello",
+        rules=Rules(start, legal, play, outcome, planes),
+        constants=constants,
+        num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),
+        longest=2 * (cells - 4),
+        symmetries=cell_symmetries(SQUARE, (size, size), 2, cells + 1),
+        set_up=set_up,
+    )  # fmt: skip

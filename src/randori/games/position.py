@@ -1,0 +1,103 @@
+"""A position for people: a value with words in and words out, over any game."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from randori.errors import IllegalAction, nearest
+from randori.games import text
+from randori.games.game import Game
+from randori.games.kernels import ONGOING, State
+
+Side = Literal["first", "second"]
+Result = Literal["first", "second", "draw"]
+_RESULTS: tuple[Result | None, ...] = (None, "first", "second", "draw")
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """One position of one game; playing a move gives a new one."""
+
+    game: Game
+    state: State
+
+    def __post_init__(self) -> None:
+        self.state.setflags(write=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and np.array_equal(self.state, other.state)
+
+    def __hash__(self) -> int:
+        return hash(self.state.tobytes())
+
+    def __str__(self) -> str:
+        return text.show(self.game, self.state)
+
+    @property
+    def to_move(self) -> Side:
+        """Whose turn it is (or would be, when the game is over)."""
+        return "second" if int(self.state[0]) & 1 else "first"
+
+    @property
+    def outcome(self) -> Result | None:
+        """Who won, or None while the game goes on."""
+        return _RESULTS[int(self.game.plain.outcome(self.state))]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return int(self.game.plain.outcome(self.state)) != ONGOING
+
+    @property
+    def ply(self) -> int:
+        """Number of plies played."""
+        return int(self.state[0])
+
+    def actions(self) -> list[int]:
+        """List the legal moves as action ids, in the order of `legal`."""
+        return self.game.legal_actions(self.state)
+
+    def legal(self) -> list[str]:
+        """List the legal moves as text."""
+        return [self.action_text(action) for action in self.actions()]
+
+    def action_text(self, action: int) -> str:
+        """Write an action as people do."""
+        return text.action_text(self.game, self.state, action)
+
+    def parse(self, move: str | int) -> int:
+        """Turn a move, as text or id, into a legal action id; raise `IllegalAction` otherwise."""
+        actions = self.actions()
+        if isinstance(move, str):
+            words = {self.action_text(a): a for a in actions}
+            folded = {word.casefold(): a for word, a in words.items()}
+            found = words.get(move.strip(), folded.get(move.strip().casefold()))
+            if found is not None:
+                return found
+            names: list[str] = list(words)
+        else:
+            if move in actions:
+                return int(move)
+            names = [str(a) for a in actions]
+        if not actions:
+            raise IllegalAction(f"{move!r} cannot be played: the game is over ({self.outcome})")
+        shown = " ".join(names) if len(names) <= 40 else nearest(str(move), names)
+        raise IllegalAction(f"illegal move {move!r}; legal: {shown}")
+
+    def play(self, move: str | int) -> "Position":
+        """Return the position after `move`, given as text or action id."""
+        action = self.parse(move)
+        state = self.state.copy()
+        self.game.plain.play(state, action)
+        return Position(self.game, state)
+
+    def text(self) -> str:
+        """Write the position so that `Game.position` reads it back."""
+        return text.position_text(self.game, self.state)
+
+    def svg(self) -> str:
+        """Draw the position."""
+        from randori.games.drawing import draw_board
+
+        return draw_board(self.game, self.state)

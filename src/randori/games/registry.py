@@ -1,0 +1,66 @@
+"""Find a game by name, or by the path of somebody's own file: a new game is one line here."""
+
+import importlib
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+from randori.errors import UserError, nearest
+from randori.games.game import Game
+from randori.spec import bind_options, parse_spec
+
+GAMES = {
+    "tictactoe": "randori.games.tictactoe",
+    "connect4": "randori.games.connect4",
+    "othello": "randori.games.othello",
+}
+
+
+def load_game(text: str) -> Game:
+    """Return the game of a spec such as ``othello:size=6`` or ``my_game.py:size=9``."""
+    spec = parse_spec(text)
+    if spec.name.endswith(".py"):
+        module = _load_file(Path(spec.name))
+    elif spec.name in GAMES:
+        module = importlib.import_module(GAMES[spec.name])
+    else:
+        raise UserError(f"there is no game {spec.name!r}; {nearest(spec.name, GAMES)}")
+    if spec.value is not None:
+        raise UserError(f"{text!r}: options are written key=value, found {spec.value!r}")
+    factory = getattr(module, "game", None)
+    if not callable(factory):
+        raise UserError(f"{spec.name} defines no function game() that returns a randori.Game")
+    options = bind_options(spec, factory)
+    try:
+        game = factory(**options)
+    except ValueError as error:
+        raise UserError(f"{text}: {error}") from None
+    if not isinstance(game, Game):
+        raise UserError(f"{spec.name}: game() returned {type(game).__name__}, not a randori.Game")
+    return replace(game, spec=str(spec))
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UserError(f"there is no game file {str(path)!r}")
+    name = f"randori_game_{path.stem}"
+    found = importlib.util.spec_from_file_location(name, path.resolve())
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules[name] = module
+    try:
+        found.loader.exec_module(module)
+    except SyntaxError as error:
+        raise UserError(f"{path}, line {error.lineno}: {error.msg}") from None
+    except UserError:
+        raise
+    except Exception as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        line = trace.tb_lineno if trace is not None else 0
+        raise UserError(f"{path}, line {line}: {type(error).__name__}: {error}") from None
+    return module

@@ -1,0 +1,59 @@
+"""The five kernels of a game: their contract, and the names that templates leave open.
+
+A state is one row of `uint64` words. Word 0 is the number of plies played, which `play` counts up:
+its low bit tells the side to move. Kernels are scalar and in place, without allocation or
+randomness. Planes are packed cell by cell: plane p fills words ``[p * k, (p + 1) * k)`` with
+``k = ceil(cells / 64)``; cell ``row * width + column`` is bit ``cell % 64`` of word ``cell // 64``,
+row 0 at the top. Planes 0 and 1 are the stones of the side to move and of its opponent.
+
+The functions here are holes: a template imports and calls them, and `Game.kernel` puts the game's
+own in their place.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.kernels import Actions, State
+
+NUM_ACTIONS = 0
+MOST_LEGAL = 0
+STATE_WORDS = 0
+INPUT_WORDS = 0
+
+
+class Rules(NamedTuple):
+    """The kernels of one game, in the order in which files define them."""
+
+    start: Callable[[State], None]
+    legal: Callable[[State, Actions], int]
+    play: Callable[[State, int], None]
+    outcome: Callable[[State], int]
+    planes: Callable[[State, NDArray[np.uint64]], None]
+
+
+def start(state: State) -> None:
+    """Write the first position into `state`."""
+    raise NotImplementedError("start")
+
+
+def legal(state: State, actions: Actions) -> int:
+    """Write the legal action ids into `actions`, return how many: 0 only when the game is over."""
+    raise NotImplementedError("legal")
+
+
+def play(state: State, action: int) -> None:
+    """Play in place; the sides alternate strictly, so a pass is an action."""
+    raise NotImplementedError("play")
+
+
+def outcome(state: State) -> int:
+    """Return ONGOING, FIRST, SECOND or DRAW."""
+    raise NotImplementedError("outcome")
+
+
+def planes(state: State, words: NDArray[np.uint64]) -> None:
+    """Write the packed bit planes as the side to move sees them."""
+    raise NotImplementedError("planes")
