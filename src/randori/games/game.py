@@ -63,7 +63,7 @@ class Game:
 
     spec: str = ""
     """How the registry finds this game again."""
-    _kernels: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _kernels: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
 
     def __post_init__(self) -> None:
         fill = object.__setattr__
@@ -128,7 +128,7 @@ class Game:
                 "INPUT_WORDS": self.input_words,
             }
             bindings = {**self.constants, **self.rules._asdict(), **facts}
-            self._kernels[template] = specialise(template, self.name, bindings)
+            specialise(template, self.name, bindings, built=self._kernels)
         kernel: F = self._kernels[template]
         return kernel
 

@@ -66,16 +66,26 @@ def mix(key: np.uint64, word: np.uint64) -> np.uint64:
     return key ^ (key >> np.uint64(31))
 
 
-def specialise(template: F, label: str, bindings: Mapping[str, Any], *, compiled: bool = True) -> F:
+def specialise(
+    template: F,
+    label: str,
+    bindings: Mapping[str, Any],
+    *,
+    compiled: bool = True,
+    built: dict[FunctionType, Any] | None = None,
+) -> F:
     """Rebuild `template` and all plain functions it reaches with `bindings` as their globals.
 
-    `label` names the bindings in the cache (a game's name). The result has the template's type.
+    `label` names the bindings in the cache (a game's name). `built` holds what was rebuilt with the
+    same bindings before, so that templates share it. The result has the template's type.
     """
+    built = {} if built is None else built
     family = _reach(template, bindings)
-    replaced: dict[FunctionType, Any] = {}
-    scopes: list[dict[str, Any]] = []
     mark = f"{label}_{_digest(family, bindings)}" if compiled else label
+    scopes: list[dict[str, Any]] = []
     for function in family:
+        if function in built:
+            continue
         scope = {**function.__globals__, **bindings}
         bound = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
         bound.__kwdefaults__ = function.__kwdefaults__
@@ -83,12 +93,12 @@ def specialise(template: F, label: str, bindings: Mapping[str, Any], *, compiled
         bound.__module__ = function.__module__
         bound.__doc__ = function.__doc__
         scopes.append(scope)
-        replaced[function] = _compile(bound, function, function is template) if compiled else bound
+        built[function] = _compile(bound, function, function is template) if compiled else bound
     for scope in scopes:
         for name, value in scope.items():
-            if isinstance(value, FunctionType) and value in replaced:
-                scope[name] = replaced[value]
-    return cast(F, replaced[cast(FunctionType, template)])
+            if isinstance(value, FunctionType) and value in built:
+                scope[name] = built[value]
+    return cast(F, built[cast(FunctionType, template)])
 
 
 def _reach(template: Callable[..., Any], bindings: Mapping[str, Any]) -> list[FunctionType]:
@@ -124,13 +134,18 @@ def _digest(family: list[FunctionType], bindings: Mapping[str, Any]) -> str:
 
 
 def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any:
-    """Hand one function to Numba; only the entry is cached on disk, with all it calls inside."""
+    """Hand one function to Numba; only the entry is cached on disk, with all it calls inside.
+
+    Kernels get all their memory from outside, so they run without Numba's reference counts, which
+    would otherwise cost more than the search itself.
+    """
     import numba  # here, because it costs 0.3 s that `randori --help` should not pay
 
     intrinsics = _intrinsics()
     if original in intrinsics:
         return intrinsics[original]
-    return numba.njit(cache=is_entry, nogil=True, error_model="numpy")(bound)
+    jit = numba.njit(cache=is_entry, nogil=True, error_model="numpy", _nrt=False)
+    return jit(bound)
 
 
 _INTRINSICS: dict[Any, Any] = {}

@@ -1,0 +1,253 @@
+"""PUCT: descend by value and prior, ask the evaluator about the leaf, back its answer up.
+
+All trees move in lock step. A step takes the answers to the last batch of questions (`absorb`), and
+walks each tree until it has a new one (`gather`); simulations that end in a known result or in a
+remembered evaluation cost no question and go on at once, so the batch stays full.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.dice import Dice, gamma
+from randori.games.rules import STATE_WORDS, planes
+from randori.search.cache import Cache, node_key, recall, remember
+from randori.search.tree import (
+    NONE,
+    UNKNOWN,
+    Tree,
+    add_node,
+    back_up,
+    has_room,
+    proven_value,
+)
+
+DONE, NO_ROOM, BUSY = np.int64(-1), np.int64(-2), np.int64(-3)
+"""Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
+
+
+class Knobs(NamedTuple):
+    """What steers a search."""
+
+    exploration: float
+    """γ, the weight of the prior against the value"""
+    fpu: float
+    """an unvisited move is worth its parent's own evaluation less this"""
+    solve: bool
+    """carry proven results up the tree"""
+    leaves: int
+    """leaves a tree may have in flight; more than one uses virtual losses"""
+    skip_forced: bool
+    """do not search where there is but one legal action"""
+
+
+class Questions(NamedTuple):
+    """A batch in flight, and which leaf asked for which row."""
+
+    states: NDArray[np.uint64]
+    """[R, S]"""
+    words: NDArray[np.uint64]
+    """[R, W]"""
+    logits: NDArray[np.float32]
+    """[R, P]"""
+    values: NDArray[np.float32]
+    """[R]"""
+    keys: NDArray[np.uint64]
+    """[R] where the answer will be remembered"""
+    leaf: NDArray[np.int32]
+    """[B, leaves] the nodes in flight"""
+    first_row: NDArray[np.int32]
+    """[B] the row of the first of them; the others follow"""
+    in_flight: NDArray[np.int32]
+    """[B] how many there are"""
+
+
+def pick_edge(tree: Tree, node: int, exploration: float) -> int:
+    """Return the edge with the largest Q + γ·P·√N / (1 + n); the first of equals."""
+    scale = np.float32(exploration * math.sqrt(tree.nodes[node].visits))
+    first = tree.nodes[node].first
+    best = first
+    best_score = np.float32(-np.inf)
+    for e in range(first, first + tree.nodes[node].count):
+        bonus = scale * tree.edges[e].prior / np.float32(1 + tree.edges[e].tried)
+        score = tree.edges[e].mean + bonus
+        if score > best_score:
+            best_score = score
+            best = e
+    return best
+
+
+def descend(tree: Tree, exploration: float) -> int:
+    """Walk from the root to a node without priors or with a known result, making it if needed."""
+    node = np.int64(0)
+    while tree.nodes[node].expanded and tree.nodes[node].proven == UNKNOWN:
+        edge = pick_edge(tree, node, exploration)
+        child = tree.edges[edge].child
+        if child == NONE:
+            return add_node(tree, node, edge) if has_room(tree) else NO_ROOM
+        node = child
+    return node
+
+
+def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
+    """Tell whether the search of this tree is over."""
+    if knobs.skip_forced and tree.nodes[0].count == 1:
+        return True
+    return tree.nodes[0].proven != UNKNOWN or tree.nodes[0].visits > budget
+
+
+def next_leaf(
+    tree: Tree, cache: Cache, asked: Questions, slot: int, row: int, budget: int, knobs: Knobs
+) -> int:
+    """Run simulations until one needs the evaluator; write its question to `row`."""
+    while not is_spent(tree, budget, knobs):
+        node = descend(tree, knobs.exploration)
+        if node == NO_ROOM:
+            return NO_ROOM
+        if tree.nodes[node].proven != UNKNOWN:
+            back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
+            continue
+        for k in range(asked.in_flight[slot]):
+            if asked.leaf[slot, k] == node:
+                return BUSY
+        state = tree.states[node]
+        planes(state, asked.words[row])
+        key = node_key(tree, node, asked.words[row])
+        place = recall(cache, key)
+        if place >= 0:
+            value = cache.values[place]
+            first = tree.nodes[node].first
+            for k in range(tree.nodes[node].count):
+                tree.edges[first + k].prior = cache.priors[place, k]
+            expand(tree, node, value, knobs.fpu)
+            back_up(tree, node, value, knobs.solve)
+            continue
+        asked.keys[row] = key
+        for w in range(STATE_WORDS):
+            asked.states[row, w] = state[w]
+        return node
+    return DONE
+
+
+def expand(tree: Tree, node: int, value: np.float32, fpu: float) -> None:
+    """Open a node whose priors are there: its moves may be tried from now on."""
+    urgency = max(value - np.float32(fpu), np.float32(-1.0))
+    first = tree.nodes[node].first
+    for e in range(first, first + tree.nodes[node].count):
+        tree.edges[e].mean = urgency
+    tree.nodes[node].value = value
+    tree.nodes[node].expanded = 1
+
+
+def set_priors(
+    tree: Tree, node: int, logits: NDArray[np.float32], factors: NDArray[np.int32]
+) -> None:
+    """Softmax over the legal actions; an action's logit is the sum of its factors' logits."""
+    first = tree.nodes[node].first
+    count = tree.nodes[node].count
+    top = np.float32(-np.inf)
+    for e in range(first, first + count):
+        logit = np.float32(0.0)
+        for f in range(factors.shape[1]):
+            logit += logits[factors[tree.edges[e].action, f]]
+        tree.edges[e].prior = logit
+        top = max(top, logit)
+    total = np.float32(0.0)
+    for e in range(first, first + count):
+        weight = np.float32(math.exp(tree.edges[e].prior - top))
+        tree.edges[e].prior = weight
+        total += weight
+    for e in range(first, first + count):
+        tree.edges[e].prior /= total
+
+
+def add_noise(tree: Tree, dice: Dice, alpha: float, share: float) -> None:
+    """Mix Dirichlet noise into the priors at the root; alpha 0 stands for 10 / legal actions."""
+    first = tree.nodes[0].first
+    count = tree.nodes[0].count
+    if alpha == 0.0:
+        alpha = 10.0 / count
+    total = 0.0
+    noise = tree.weights
+    for k in range(count):
+        noise[k] = gamma(dice, alpha)
+        total += noise[k]
+    if total > 0.0:
+        for k in range(count):
+            prior = tree.edges[first + k].prior
+            tree.edges[first + k].prior = (1.0 - share) * prior + share * noise[k] / total
+
+
+def lend(tree: Tree, node: int) -> None:
+    """Count a virtual loss on every edge from the root to `node`, to send others elsewhere."""
+    parent = tree.nodes[node].parent
+    tree.nodes[node].visits += 1
+    while parent != NONE:
+        edge = tree.nodes[node].via
+        tried = tree.edges[edge].tried
+        total = tree.edges[edge].mean * np.float32(tried) if tried > 0 else np.float32(0.0)
+        tree.edges[edge].tried = tried + 1
+        tree.edges[edge].mean = (total - np.float32(1.0)) / np.float32(tried + 1)
+        tree.nodes[parent].visits += 1
+        node = parent
+        parent = tree.nodes[node].parent
+
+
+def repay(tree: Tree, node: int) -> None:
+    """Take back what `lend` did."""
+    parent = tree.nodes[node].parent
+    tree.nodes[node].visits -= 1
+    while parent != NONE:
+        edge = tree.nodes[node].via
+        tried = tree.edges[edge].tried - 1
+        total = tree.edges[edge].mean * np.float32(tried + 1) + np.float32(1.0)
+        tree.edges[edge].tried = tried
+        if tried > 0:
+            tree.edges[edge].mean = total / np.float32(tried)
+        tree.nodes[parent].visits -= 1
+        node = parent
+        parent = tree.nodes[node].parent
+
+
+def absorb(
+    tree: Tree,
+    cache: Cache,
+    asked: Questions,
+    slot: int,
+    factors: NDArray[np.int32],
+    knobs: Knobs,
+) -> None:
+    """Take the answers for one tree: expand its leaves and back their values up."""
+    for k in range(asked.in_flight[slot]):
+        row = asked.first_row[slot] + k
+        node = np.int64(asked.leaf[slot, k])
+        value = asked.values[row]
+        if knobs.leaves > 1:
+            repay(tree, node)
+        set_priors(tree, node, asked.logits[row], factors)
+        expand(tree, node, value, knobs.fpu)
+        remember(cache, asked.keys[row], tree, node)
+        back_up(tree, node, value, knobs.solve)
+    asked.in_flight[slot] = 0
+
+
+def gather(
+    tree: Tree, cache: Cache, asked: Questions, slot: int, row: int, budget: int, knobs: Knobs
+) -> int:
+    """Put the next questions of one tree into rows from `row` on.
+
+    Returns DONE, NO_ROOM or BUSY, whatever ended the search for more, or 0; `in_flight` tells how
+    many questions there are.
+    """
+    asked.first_row[slot] = row
+    for k in range(knobs.leaves):
+        node = next_leaf(tree, cache, asked, slot, row + k, budget, knobs)
+        if node < 0:
+            return node
+        if knobs.leaves > 1:
+            lend(tree, node)
+        asked.leaf[slot, k] = node
+        asked.in_flight[slot] = k + 1
+    return 0

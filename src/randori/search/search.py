@@ -1,0 +1,212 @@
+"""Search from given positions: what an agent runs, one tree a position, all in one batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.game import Game
+from randori.games.kernels import State
+from randori.search.cache import Cache, make_cache
+from randori.search.evaluator import Evaluator
+from randori.search.puct import NO_ROOM, Knobs, Questions, absorb, gather
+from randori.search.tree import DRAWN, LOST, NONE, WON, Tree, Trees, enlarge, make_trees, plant, tree_of
+
+FIRST_NODES = 256
+"""Nodes a tree starts with room for; it grows when more are needed."""
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How to search."""
+
+    simulations: int = 200
+    """visits of the root's moves a search runs to, those kept from an earlier move included"""
+    exploration: float = 1.5
+    """γ in Q + γ·P·√N / (1 + n)"""
+    fpu: float = 0.1
+    """an unvisited move is worth its parent's own evaluation less this"""
+    solve: bool = True
+    """carry proven wins, losses and draws up the tree, and never walk into a proven loss"""
+    cache_mb: float = 16.0
+    """memory for remembered evaluations"""
+
+    def __post_init__(self) -> None:
+        if self.simulations < 1:
+            raise ValueError(f"simulations must be at least 1, not {self.simulations}")
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a search found out about one legal move."""
+
+    action: int
+    visits: int
+    prior: float
+    value: float
+    """for the side that plays it"""
+    proven: str | None
+    """win, loss or draw for the side that plays it"""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a search found out about a position."""
+
+    value: float
+    """for the side to move"""
+    moves: Sequence[Move]
+    """the most visited first"""
+    line: Sequence[int]
+    """the actions that the search expects"""
+    evaluations: int = 0
+
+    @property
+    def best(self) -> Move:
+        """The move to play."""
+        return self.moves[0]
+
+
+def make_questions(
+    slots: int, leaves: int, states: NDArray[np.uint64], words: NDArray[np.uint64],
+    logits: NDArray[np.float32], values: NDArray[np.float32],
+) -> Questions:  # fmt: skip
+    """Pair a lane's arrays with the book-keeping of who asked what."""
+    keys = np.zeros(len(values), dtype=np.uint64)
+    leaf = np.zeros((slots, leaves), dtype=np.int32)
+    counters = [np.zeros(slots, dtype=np.int32) for _ in range(2)]
+    return Questions(states, words, logits, values, keys, leaf, *counters)
+
+
+def plant_all(trees: Trees, asked: Questions, states: NDArray[np.uint64], count: int) -> None:
+    """Start new trees from ``states[:count]``."""
+    for slot in range(count):
+        asked.in_flight[slot] = 0
+        plant(tree_of(trees, slot), states[slot])
+
+
+def step(
+    trees: Trees,
+    cache: Cache,
+    asked: Questions,
+    budgets: NDArray[np.int32],
+    factors: NDArray[np.int32],
+    knobs: Knobs,
+) -> tuple[int, bool]:
+    """Take the answers, put new questions; return how many, and whether a tree lacks room."""
+    rows = np.int64(0)
+    cramped = False
+    for slot in range(len(budgets)):
+        tree = tree_of(trees, slot)
+        absorb(tree, cache, asked, slot, factors, knobs)
+        why = gather(tree, cache, asked, slot, rows, budgets[slot], knobs)
+        rows += asked.in_flight[slot]
+        cramped |= why == NO_ROOM
+    return rows, cramped
+
+
+class Search:
+    """At most `slots` trees over one evaluator, kept between calls."""
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        config: SearchConfig,
+        *,
+        slots: int = 1,
+        leaves: int = 1,
+    ) -> None:
+        self.game = game
+        self.config = config
+        self.evaluations = 0
+        self._leaves = leaves
+        self._lane = evaluator.lane(slots * leaves)
+        lane = self._lane
+        self._asked = make_questions(
+            slots, leaves, lane.states, lane.words, lane.logits, lane.values
+        )
+        edges = FIRST_NODES * min(game.most_legal, 16) + game.most_legal
+        self.trees = make_trees(slots, FIRST_NODES, edges, game)
+        self._cache = make_cache(config.cache_mb, game.most_legal)
+        self._budgets = np.zeros(slots, dtype=np.int32)
+        self._used = 0
+
+    def forget(self) -> None:
+        """Drop remembered evaluations: the evaluator has new weights."""
+        self._cache.keys[:] = 0
+
+    def set_roots(self, states: NDArray[np.uint64]) -> None:
+        """Start new trees from these positions, [n, S]."""
+        self._used = len(states)
+        self._budgets[:] = 0
+        self.game.kernel(plant_all)(self.trees, self._asked, states, len(states))
+
+    def run(self, simulations: int | None = None, *, skip_forced: bool = True) -> None:
+        """Search every root until its moves have that many visits, or it is proven."""
+        config = self.config
+        self._budgets[: self._used] = config.simulations if simulations is None else simulations
+        knobs = Knobs(
+            config.exploration, config.fpu, config.solve, self._leaves, skip_forced
+        )
+        kernel = self.game.kernel(step)
+        while True:
+            rows, cramped = kernel(
+                self.trees, self._cache, self._asked, self._budgets, self.game.factors, knobs
+            )
+            if cramped:
+                self.trees = enlarge(self.trees, self.game)
+            if rows:
+                self._lane.launch(rows)
+                self._lane.wait()
+                self.evaluations += rows
+            elif not cramped:
+                return
+
+    def analysis(self, slot: int = 0, node: int = 0) -> Analysis:
+        """Read off what is known about a node, the root by default."""
+        tree = tree_of(self.trees, slot)
+        moves = sorted((_move(tree, e) for e in _edges(tree, node)), key=_rank)
+        visits = sum(move.visits for move in moves)
+        total = float(tree.nodes[node].value) + sum(m.visits * m.value for m in moves)
+        known = _RESULT.get(int(tree.nodes[node].proven))
+        value = total / (1 + visits) if known is None else float(known[1])
+        return Analysis(value, moves, _line(tree, node), self.evaluations)
+
+
+_RESULT = {WON: ("win", 1), LOST: ("loss", -1), DRAWN: ("draw", 0)}
+_OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
+
+
+def _edges(tree: Tree, node: int) -> range:
+    first = int(tree.nodes[node].first)
+    return range(first, first + int(tree.nodes[node].count))
+
+
+def _move(tree: Tree, edge: int) -> Move:
+    record = tree.edges[edge]
+    proven = None if record.child == NONE else _OTHER.get(int(tree.nodes[record.child].proven))
+    value = {"win": 1.0, "loss": -1.0, "draw": 0.0, None: float(record.mean)}[proven]
+    return Move(int(record.action), int(record.tried), float(record.prior), value, proven)
+
+
+def _line(tree: Tree, node: int) -> list[int]:
+    line: list[int] = []
+    while tried := [e for e in _edges(tree, node) if tree.edges[e].child != NONE]:
+        edge = min(tried, key=lambda e: _rank(_move(tree, e)))
+        line.append(int(tree.edges[edge].action))
+        node = int(tree.edges[edge].child)
+    return line
+
+
+def _rank(move: Move) -> tuple[bool, bool, int, float]:
+    """Order moves: proven wins first, proven losses last, then by visits, then by prior."""
+    return (move.proven != "win", move.proven == "loss", -move.visits, -move.prior)
+
+
+def search_state(search: Search, state: State, simulations: int | None = None) -> Analysis:
+    """Search one position in slot 0 and report."""
+    search.set_roots(state[None])
+    search.run(simulations, skip_forced=False)
+    return search.analysis()
