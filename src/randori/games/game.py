@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import State, specialise
+from randori.games.kernels import Bindings, State, specialise
 from randori.games.rules import Rules
 from randori.games.symmetry import NO_SYMMETRIES, Symmetries, cell_symmetries, identity
 
@@ -115,20 +116,24 @@ class Game:
         """The rules with the constants bound, uncompiled: for single positions."""
         bound = self.rules._asdict()
         for name, rule in bound.items():
-            bound[name] = specialise(rule, self.name, self.constants, compiled=False)
+            bound[name] = specialise(rule, self._bindings, compiled=False)
         return Rules(**bound)
+
+    @property
+    def _bindings(self) -> Bindings:
+        facts = {
+            "NUM_ACTIONS": self.num_actions,
+            "MOST_LEGAL": self.most_legal,
+            "STATE_WORDS": self.num_words,
+            "INPUT_WORDS": self.input_words,
+        }
+        home = cast(FunctionType, self.rules.play).__globals__
+        return Bindings(self.name, home, self.constants, {**self.rules._asdict(), **facts})
 
     def kernel(self, template: F) -> F:
         """Return `template` compiled for this game; the same one for the same template."""
         if template not in self._kernels:
-            facts = {
-                "NUM_ACTIONS": self.num_actions,
-                "MOST_LEGAL": self.most_legal,
-                "STATE_WORDS": self.num_words,
-                "INPUT_WORDS": self.input_words,
-            }
-            bindings = {**self.constants, **self.rules._asdict(), **facts}
-            specialise(template, self.name, bindings, built=self._kernels)
+            specialise(template, self._bindings, built=self._kernels)
         kernel: F = self._kernels[template]
         return kernel
 

@@ -2,8 +2,9 @@
 
 A game is a file of scalar functions. Everything that must be fast (perft, rollouts, search,
 self-play) is a *template*: a plain function whose global names `start`, `legal`, `play`, `outcome`
-and `planes` are left open. `specialise` rebuilds a template and every plain function it calls with
-those names, and the game's constants, bound to one game, and hands it to Numba.
+and `planes` are left open. `specialise` rebuilds a template and every plain function it calls: the
+template's open names become the game's functions, and the constants in the game's own file become
+what its options ask for. Then it hands them to Numba.
 
 The rebuilt function is no closure, and its name carries a digest of every source file and constant
 that went into it: so Numba's on-disk cache is hit in the next process, and missed when the rules
@@ -13,6 +14,7 @@ people use on single positions, at no compile time.
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -66,27 +68,45 @@ def mix(key: np.uint64, word: np.uint64) -> np.uint64:
     return key ^ (key >> np.uint64(31))
 
 
+@dataclass(frozen=True)
+class Bindings:
+    """What a specialised function finds under its global names."""
+
+    label: str
+    """a name for the cache: the game's"""
+    home: Mapping[str, Any]
+    """the globals of the game's own file"""
+    constants: Mapping[str, Any]
+    """names that change there, because of options"""
+    holes: Mapping[str, Any] = field(default_factory=dict)
+    """names that change everywhere else"""
+
+    def scope(self, function: FunctionType) -> dict[str, Any]:
+        """Return the globals that `function` shall have."""
+        at_home = function.__globals__ is self.home
+        return {**function.__globals__, **(self.constants if at_home else self.holes)}
+
+
 def specialise(
     template: F,
-    label: str,
-    bindings: Mapping[str, Any],
+    bindings: Bindings,
     *,
     compiled: bool = True,
     built: dict[FunctionType, Any] | None = None,
 ) -> F:
-    """Rebuild `template` and all plain functions it reaches with `bindings` as their globals.
+    """Rebuild `template` and all plain functions it reaches, with `bindings` in their globals.
 
-    `label` names the bindings in the cache (a game's name). `built` holds what was rebuilt with the
-    same bindings before, so that templates share it. The result has the template's type.
+    `built` holds what was rebuilt with the same bindings before, so that templates share it. The
+    result has the template's type.
     """
     built = {} if built is None else built
     family = _reach(template, bindings)
-    mark = f"{label}_{_digest(family, bindings)}" if compiled else label
+    mark = f"{bindings.label}_{_digest(family, bindings)}" if compiled else bindings.label
     scopes: list[dict[str, Any]] = []
     for function in family:
         if function in built:
             continue
-        scope = {**function.__globals__, **bindings}
+        scope = bindings.scope(function)
         bound = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
         bound.__kwdefaults__ = function.__kwdefaults__
         bound.__qualname__ = f"{function.__qualname__}_{mark}"
@@ -101,13 +121,13 @@ def specialise(
     return cast(F, built[cast(FunctionType, template)])
 
 
-def _reach(template: Callable[..., Any], bindings: Mapping[str, Any]) -> list[FunctionType]:
+def _reach(template: Callable[..., Any], bindings: Bindings) -> list[FunctionType]:
     """List `template` and every plain function it calls by a global name, however far."""
     assert isinstance(template, FunctionType)
     found = [template]
     for function in found:
-        scope = {**function.__globals__, **bindings}
-        for name in _names(function.__code__):
+        scope = bindings.scope(function)
+        for name in sorted(_names(function.__code__)):
             value = scope.get(name)
             if isinstance(value, FunctionType) and value not in found:
                 found.append(value)
@@ -119,13 +139,12 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*(_names(c) for c in inner))
 
 
-def _digest(family: list[FunctionType], bindings: Mapping[str, Any]) -> str:
+def _digest(family: list[FunctionType], bindings: Bindings) -> str:
     """Hash the source files behind `family` and the bound constants."""
     digest = hashlib.sha256()
     for path in sorted({function.__code__.co_filename for function in family} | {__file__}):
         digest.update(Path(path).read_bytes())
-    for name in sorted(bindings):
-        value = bindings[name]
+    for name, value in sorted([*bindings.constants.items(), *bindings.holes.items()]):
         if isinstance(value, np.ndarray):
             digest.update(f"{name}:{value.dtype}{value.shape}".encode() + value.tobytes())
         elif not isinstance(value, FunctionType):

@@ -21,6 +21,7 @@ from randori.games.kernels import (
     U0,
     U1,
     Actions,
+    Bindings,
     State,
     bit,
     lowest,
@@ -164,7 +165,7 @@ def game(size: int = 8) -> Game:
         "START_MINE": np.uint64(mine),
         "START_THEIRS": np.uint64(theirs),
     }
-    find_moves = specialise(moves, "othello", constants, compiled=False)
+    find_moves = specialise(moves, Bindings("othello", globals(), constants), compiled=False)
     constants["START_MOVES"] = find_moves(constants["START_MINE"], constants["START_THEIRS"])
 
     def set_up(board: str, side: int) -> State:

@@ -1,0 +1,308 @@
+"""Self-play: groups of slots over one evaluator, in this thread or in threads of their own.
+
+On a CPU one group plays in the caller's thread, so one seed gives one result. On a GPU each thread
+alternates between two groups: while the card works on one batch, the thread plays on in the other.
+"""
+
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.dice import seed_dice
+from randori.games.game import Game
+from randori.learners.slots import (
+    ENTROPY,
+    FULL,
+    GAMES,
+    MOVES,
+    OVERRULED,
+    ROWS,
+    Habits,
+    Slots,
+    begin,
+    make_harvest,
+    make_slots,
+    play_on,
+    replant,
+)
+from randori.search.cache import make_cache
+from randori.search.evaluator import Evaluator
+from randori.search.puct import Knobs
+from randori.search.search import SearchConfig, make_questions
+from randori.search.tree import enlarge, make_trees
+
+
+@dataclass(frozen=True)
+class SelfPlayConfig:
+    """How games are played for training."""
+
+    slots: int = 128
+    """games a group plays side by side: the batch of the network"""
+    threads: int = 0
+    """threads with two groups each; 0 plays one group in the learner's own thread"""
+    search: SearchConfig = field(default_factory=SearchConfig)
+    """a full search"""
+    fast_simulations: int = 40
+    """visits of a search that only moves the game on (playout cap randomization)"""
+    full_share: float = 0.25
+    """how often a search is full; only those get noise and become training rows"""
+    noise_alpha: float = 0.0
+    """Dirichlet noise at the root; 0 stands for 10 / number of legal moves"""
+    noise_share: float = 0.25
+    """weight of the noise against the prior"""
+    temperature: tuple[tuple[int, float], ...] = ((0, 1.0), (20, 0.2))
+    """(ply, temperature) points, straight lines between them"""
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.full_share <= 1.0:
+            raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
+        if self.slots < 1:
+            raise ValueError(f"slots must be at least 1, not {self.slots}")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows."""
+
+    states: NDArray[np.uint64]
+    """[n, S]"""
+    counts: NDArray[np.uint16]
+    """[n, K] visits, in the order of `legal`"""
+    values: NDArray[np.float32]
+    """[n] the search's own value, for the side to move"""
+    results: NDArray[np.int8]
+    """[n] how the game ended for the side to move"""
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A finished game of self-play."""
+
+    moves: list[int]
+    outcome: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one group produced since it was last asked."""
+
+    rows: Rows
+    games: list[GameRecord]
+    totals: NDArray[np.float64]
+    evaluations: int
+
+
+def temperature_table(points: tuple[tuple[int, float], ...], longest: int) -> NDArray[np.float64]:
+    """Tabulate a temperature schedule ply by ply."""
+    plies, values = zip(*sorted(points), strict=True)
+    return np.interp(np.arange(longest), plies, values)
+
+
+class Group:
+    """Slots that step together, over one lane of the evaluator."""
+
+    def __init__(
+        self, game: Game, evaluator: Evaluator, config: SelfPlayConfig, dice: NDArray[np.uint64]
+    ) -> None:
+        search = config.search
+        self._game = game
+        self._lane = evaluator.lane(config.slots)
+        lane = self._lane
+        self._asked = make_questions(
+            config.slots, 1, lane.states, lane.words, lane.logits, lane.values
+        )
+        nodes = search.simulations + 2
+        edges = nodes * min(game.most_legal, 12) + game.most_legal
+        self._trees = make_trees(config.slots, nodes, edges, game)
+        self._cache = make_cache(search.cache_mb, game.most_legal)
+        self._slots = make_slots(game, config.slots, dice)
+        self._harvest = make_harvest(game, config.slots)
+        self._temperatures = temperature_table(config.temperature, game.longest)
+        self._knobs = Knobs(search.exploration, search.fpu, search.solve, 1, True)
+        self._habits = Habits(
+            search.simulations, min(config.fast_simulations, search.simulations),
+            config.full_share, config.noise_alpha, config.noise_share,
+        )  # fmt: skip
+        self._step = game.kernel(play_on)
+        self._evaluations = 0
+        game.kernel(begin)(self._trees, self._slots, self._habits)
+
+    def step(self) -> None:
+        """Wait for the answers, play on, and launch the next questions."""
+        self._lane.wait()
+        rows, cramped = self._step(
+            self._trees, self._cache, self._asked, self._slots, self._harvest,
+            self._temperatures, self._game.factors, self._knobs, self._habits,
+        )  # fmt: skip
+        if cramped:
+            self._trees = enlarge(self._trees, self._game)
+        if rows:
+            self._lane.launch(rows)
+            self._evaluations += rows
+
+    def take(self) -> Batch:
+        """Hand over what is finished."""
+        harvest = self._harvest
+        rows, games = (int(harvest.used[i]) for i in (ROWS, GAMES))
+        batch = Batch(
+            Rows(
+                harvest.states[:rows].copy(), harvest.counts[:rows].copy(),
+                harvest.values[:rows].copy(), harvest.results[:rows].copy(),
+            ),
+            [GameRecord(harvest.moves[g, : harvest.plies[g]].tolist(), int(harvest.outcomes[g]))
+             for g in range(games)],
+            harvest.totals.copy(),
+            self._evaluations,
+        )  # fmt: skip
+        harvest.used[:] = 0
+        harvest.totals[:] = 0.0
+        self._evaluations = 0
+        return batch
+
+    @property
+    def ready(self) -> int:
+        """Finished rows that wait to be taken."""
+        return int(self._harvest.used[ROWS])
+
+    def forget_evaluations(self) -> None:
+        """Empty the cache: the weights have changed."""
+        self._cache.keys[:] = 0
+
+    def save(self) -> dict[str, NDArray[np.generic]]:
+        """Return all that `restore` needs to play on, except the trees."""
+        roots = self._trees.states[:, 0].copy()
+        return {"roots": roots, **{n: a.copy() for n, a in self._slots._asdict().items()}}
+
+    def restore(self, arrays: dict[str, NDArray[np.generic]]) -> None:
+        """Go on from what `save` returned, with trees that start anew."""
+        for name, array in self._slots._asdict().items():
+            array[:] = arrays[name]
+        self._replant(np.ascontiguousarray(arrays["roots"], dtype=np.uint64))
+
+    def forget_trees(self) -> None:
+        """Start every search anew, as `restore` does."""
+        self._replant(self._trees.states[:, 0].copy())
+
+    def _replant(self, roots: NDArray[np.uint64]) -> None:
+        self._lane.wait()
+        self._cache.keys[:] = 0
+        self._game.kernel(replant)(self._trees, self._asked, self._slots, roots)
+
+
+@dataclass
+class Tally:
+    """What self-play did, added up."""
+
+    rows: int = 0
+    games: int = 0
+    plies: int = 0
+    evaluations: int = 0
+    seconds: float = 0.0
+    first_wins: int = 0
+    second_wins: int = 0
+    draws: int = 0
+    totals: NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
+
+    def add(self, batch: Batch) -> None:
+        """Count one batch."""
+        self.rows += len(batch.rows)
+        self.games += len(batch.games)
+        self.plies += sum(len(game.moves) for game in batch.games)
+        self.evaluations += batch.evaluations
+        for game in batch.games:
+            self.first_wins += game.outcome == 1
+            self.second_wins += game.outcome == 2
+            self.draws += game.outcome == 3
+        self.totals += batch.totals
+
+    @property
+    def moves(self) -> int:
+        """Moves played, those of unfinished games included."""
+        return int(self.totals[MOVES])
+
+    @property
+    def entropy(self) -> float:
+        """Mean entropy, in nats, of the visits of full searches."""
+        return float(self.totals[ENTROPY] / max(1.0, self.totals[FULL]))
+
+    @property
+    def overruled(self) -> float:
+        """How often a full search preferred another move than the network."""
+        return float(self.totals[OVERRULED] / max(1.0, self.totals[FULL]))
+
+
+class SelfPlay:
+    """All groups of one evaluator."""
+
+    def __init__(
+        self, game: Game, evaluator: Evaluator, config: SelfPlayConfig, seed: int
+    ) -> None:
+        count = max(1, 2 * config.threads)
+        dice = seed_dice(seed, count * config.slots)
+        parts = np.split(dice, count)
+        self.groups = [Group(game, evaluator, config, part) for part in parts]
+        self._threads = config.threads
+        self._queue: queue.Queue[Batch | BaseException] = queue.Queue(maxsize=64)
+        self._workers: list[threading.Thread] = []
+        self._stop = threading.Event()
+
+    def collect(self, rows: int) -> Iterator[Batch]:
+        """Play until that many new rows are there; yield them as they come."""
+        source = self._from_threads() if self._threads else self._inline()
+        while rows > 0:
+            batch = next(source)
+            rows -= len(batch.rows)
+            yield batch
+
+    def _inline(self, patience: float = 0.25) -> Iterator[Batch]:
+        while True:
+            until = monotonic() + patience
+            for group in self.groups:
+                group.step()
+            # Rows decide when to stop, so a batch is handed over as soon as it has any; without
+            # rows the clock only decides how often the screen hears of evaluations.
+            if any(group.ready for group in self.groups) or monotonic() > until:
+                for group in self.groups:
+                    yield group.take()
+
+    def _from_threads(self) -> Iterator[Batch]:
+        if not self._workers:
+            pairs = [self.groups[i : i + 2] for i in range(0, len(self.groups), 2)]
+            self._workers = [
+                threading.Thread(target=self._work, args=(pair,), daemon=True) for pair in pairs
+            ]
+            for worker in self._workers:
+                worker.start()
+        while True:
+            batch = self._queue.get()
+            if isinstance(batch, BaseException):
+                raise batch
+            yield batch
+
+    def _work(self, groups: list[Group]) -> None:
+        try:
+            while not self._stop.is_set():
+                for group in groups:
+                    group.step()
+                    if group.ready:
+                        self._queue.put(group.take())
+        except BaseException as error:
+            self._queue.put(error)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._stop.set()
+        for worker in self._workers:
+            while worker.is_alive():
+                while not self._queue.empty():
+                    self._queue.get_nowait()
+                worker.join(timeout=0.05)
+        self._workers = []
