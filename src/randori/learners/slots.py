@@ -173,7 +173,7 @@ def weigh_moves(tree: Tree) -> float:
         if root.proven == WON:
             wins = edge.child != NONE and tree.nodes[edge.child].proven == LOST
             weight = 1.0 if wins else 0.0
-        elif root.proven != LOST and edge.mean == NEVER:
+        elif root.proven != LOST and edge.q == NEVER:
             weight = 0.0
         tree.weights[k] = weight
         total += weight
@@ -217,8 +217,8 @@ def root_value(tree: Tree) -> float:
     total = float(root.value)
     visits = 1
     for e in range(root.first, root.first + root.count):
-        if tree.edges[e].tried > 0 and tree.edges[e].mean != NEVER:
-            total += tree.edges[e].mean * tree.edges[e].tried
+        if tree.edges[e].tried > 0 and tree.edges[e].q != NEVER:
+            total += tree.edges[e].q * tree.edges[e].tried
             visits += tree.edges[e].tried
     return total / visits
 

@@ -72,7 +72,7 @@ def pick_edge(tree: Tree, node: int, exploration: float) -> int:
     best_score = np.float32(-np.inf)
     for e in range(first, first + tree.nodes[node].count):
         bonus = scale * tree.edges[e].prior / np.float32(1 + tree.edges[e].tried)
-        score = tree.edges[e].mean + bonus
+        score = tree.edges[e].q + bonus
         if score > best_score:
             best_score = score
             best = e
@@ -136,7 +136,7 @@ def expand(tree: Tree, node: int, value: np.float32, fpu: float) -> None:
     urgency = max(value - np.float32(fpu), np.float32(-1.0))
     first = tree.nodes[node].first
     for e in range(first, first + tree.nodes[node].count):
-        tree.edges[e].mean = urgency
+        tree.edges[e].q = urgency
     tree.nodes[node].value = value
     tree.nodes[node].expanded = 1
 
@@ -187,9 +187,9 @@ def lend(tree: Tree, node: int) -> None:
     while parent != NONE:
         edge = tree.nodes[node].via
         tried = tree.edges[edge].tried
-        total = tree.edges[edge].mean * np.float32(tried) if tried > 0 else np.float32(0.0)
+        total = tree.edges[edge].q * np.float32(tried) if tried > 0 else np.float32(0.0)
         tree.edges[edge].tried = tried + 1
-        tree.edges[edge].mean = (total - np.float32(1.0)) / np.float32(tried + 1)
+        tree.edges[edge].q = (total - np.float32(1.0)) / np.float32(tried + 1)
         tree.nodes[parent].visits += 1
         node = parent
         parent = tree.nodes[node].parent
@@ -202,10 +202,10 @@ def repay(tree: Tree, node: int) -> None:
     while parent != NONE:
         edge = tree.nodes[node].via
         tried = tree.edges[edge].tried - 1
-        total = tree.edges[edge].mean * np.float32(tried + 1) + np.float32(1.0)
+        total = tree.edges[edge].q * np.float32(tried + 1) + np.float32(1.0)
         tree.edges[edge].tried = tried
         if tried > 0:
-            tree.edges[edge].mean = total / np.float32(tried)
+            tree.edges[edge].q = total / np.float32(tried)
         tree.nodes[parent].visits -= 1
         node = parent
         parent = tree.nodes[node].parent

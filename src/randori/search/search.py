@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.game import Game
-from randori.games.kernels import State
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.puct import NO_ROOM, Knobs, Questions, absorb, gather
@@ -164,19 +163,23 @@ class Search:
             elif not cramped:
                 return
 
-    def analysis(self, slot: int = 0, node: int = 0) -> Analysis:
-        """Read off what is known about a node, the root by default."""
-        tree = tree_of(self.trees, slot)
-        moves = sorted((_move(tree, e) for e in _edges(tree, node)), key=_rank)
-        visits = sum(move.visits for move in moves)
-        total = float(tree.nodes[node].value) + sum(m.visits * m.value for m in moves)
-        known = _RESULT.get(int(tree.nodes[node].proven))
-        value = total / (1 + visits) if known is None else float(known[1])
-        return Analysis(value, moves, _line(tree, node), self.evaluations)
+    def analysis(self, slot: int = 0) -> Analysis:
+        """Read off what is known about a root."""
+        return analyse_tree(tree_of(self.trees, slot), self.evaluations)
 
 
-_RESULT = {WON: ("win", 1), LOST: ("loss", -1), DRAWN: ("draw", 0)}
+_RESULT = {WON: 1.0, LOST: -1.0, DRAWN: 0.0}
 _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
+
+
+def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
+    """Read off what is known about the root of a tree."""
+    moves = sorted((_move(tree, e) for e in _edges(tree, 0)), key=_rank)
+    known = _RESULT.get(int(tree.nodes[0].proven))
+    visits = sum(move.visits for move in moves)
+    total = float(tree.nodes[0].value) + sum(m.visits * m.value for m in moves)
+    value = total / (1 + visits) if known is None else known
+    return Analysis(value, moves, _line(tree), evaluations)
 
 
 def _edges(tree: Tree, node: int) -> range:
@@ -187,12 +190,13 @@ def _edges(tree: Tree, node: int) -> range:
 def _move(tree: Tree, edge: int) -> Move:
     record = tree.edges[edge]
     proven = None if record.child == NONE else _OTHER.get(int(tree.nodes[record.child].proven))
-    value = {"win": 1.0, "loss": -1.0, "draw": 0.0, None: float(record.mean)}[proven]
+    value = {"win": 1.0, "loss": -1.0, "draw": 0.0, None: float(record.q)}[proven]
     return Move(int(record.action), int(record.tried), float(record.prior), value, proven)
 
 
-def _line(tree: Tree, node: int) -> list[int]:
+def _line(tree: Tree) -> list[int]:
     line: list[int] = []
+    node = 0
     while tried := [e for e in _edges(tree, node) if tree.edges[e].child != NONE]:
         edge = min(tried, key=lambda e: _rank(_move(tree, e)))
         line.append(int(tree.edges[edge].action))
@@ -203,10 +207,3 @@ def _line(tree: Tree, node: int) -> list[int]:
 def _rank(move: Move) -> tuple[bool, bool, int, float]:
     """Order moves: proven wins first, proven losses last, then by visits, then by prior."""
     return (move.proven != "win", move.proven == "loss", -move.visits, -move.prior)
-
-
-def search_state(search: Search, state: State, simulations: int | None = None) -> Analysis:
-    """Search one position in slot 0 and report."""
-    search.set_roots(state[None])
-    search.run(simulations, skip_forced=False)
-    return search.analysis()

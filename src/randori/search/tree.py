@@ -4,9 +4,9 @@ Slot s holds one tree. Its nodes and edges stand in the order in which they were
 comes before its children and node 0 is the root. A node owns a run of edges, one a legal action, in
 the order of `legal`; an edge knows its child only once that was visited.
 
-Values are from the side to move: a node's for the side to move there, an edge's `mean` for the side
-that plays the edge. An unvisited edge's mean is its first-play urgency. An edge that is proven to
-lose has mean −∞, so that no rule of selection has to ask.
+Values are from the side to move: a node's for the side to move there, an edge's `q` for the side
+that plays the edge. An unvisited edge's q is its first-play urgency. An edge that is proven to
+lose has q = −∞, so that no rule of selection has to ask.
 """
 
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ NODE = np.dtype(
 )
 EDGE = np.dtype(
     [
-        ("mean", np.float32),  # mean value of the simulations that went through it
+        ("q", np.float32),  # mean value of the simulations that went through it
         ("prior", np.float32),  # its probability by the evaluator
         ("tried", np.int32),  # how many simulations went through it
         ("child", np.int32),  # the node below, or NONE
@@ -169,11 +169,13 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
     for k in range(count):
         e = edge + k
         tree.edges[e].action = tree.actions[k]
+        tree.edges[e].q = 0.0
         tree.edges[e].tried = 0
         tree.edges[e].child = NONE
     tree.nodes[node].first = edge
     tree.nodes[node].count = count
     tree.nodes[node].visits = 0
+    tree.nodes[node].value = 0.0
     tree.nodes[node].parent = parent
     tree.nodes[node].via = via
     tree.nodes[node].proven = proven
@@ -199,9 +201,9 @@ def back_up(tree: Tree, node: int, value: np.float32, solve: bool) -> None:
         value = -value
         tried = tree.edges[edge].tried + 1
         tree.edges[edge].tried = tried
-        mean = tree.edges[edge].mean
+        mean = tree.edges[edge].q
         if mean != NEVER:
-            tree.edges[edge].mean = value if tried == 1 else mean + (value - mean) / np.float32(tried)
+            tree.edges[edge].q = value if tried == 1 else mean + (value - mean) / np.float32(tried)
         tree.nodes[parent].visits += 1
         if solve:
             if tree.nodes[node].proven != UNKNOWN and tree.nodes[parent].proven == UNKNOWN:
@@ -218,7 +220,7 @@ def settle(tree: Tree, parent: int, edge: int, proven: int) -> None:
         tree.nodes[parent].proven = WON
         return
     if proven == WON:
-        tree.edges[edge].mean = NEVER
+        tree.edges[edge].q = NEVER
     best = LOST
     first = tree.nodes[parent].first
     for e in range(first, first + tree.nodes[parent].count):
@@ -259,7 +261,7 @@ def reroot(tree: Tree, root: int) -> None:
             tree.edges[edges + k].action = tree.edges[first + k].action
             tree.edges[edges + k].prior = tree.edges[first + k].prior
             tree.edges[edges + k].tried = tree.edges[first + k].tried
-            tree.edges[edges + k].mean = tree.edges[first + k].mean
+            tree.edges[edges + k].q = tree.edges[first + k].q
             tree.edges[edges + k].child = NONE if child == NONE else places[child]
             if child != NONE:
                 tree.nodes[child].via = edges + k

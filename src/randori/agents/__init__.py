@@ -1,0 +1,1 @@
+"""Everything that picks a move, behind one spec parser and one registry."""

@@ -1,0 +1,64 @@
+"""The agent seam: what picks moves for a batch of positions, and its face for people."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.errors import UserError
+from randori.games.game import Game
+from randori.games.kernels import State
+from randori.games.position import Position
+from randori.search.search import Analysis
+
+
+class Player(Protocol):
+    """What an agent must be able to do; the rest is derived."""
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Pick one legal action for each of the positions [B, S], none of which is over."""
+
+
+class Analyst(Player, Protocol):
+    """A player that can say why."""
+
+    def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
+        """Look at one position that is not over."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A player by the name that its spec gives it."""
+
+    spec: str
+    game: Game
+    player: Player
+    _rng: np.random.Generator = field(default_factory=np.random.default_rng, repr=False)
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Pick one legal action for each of the positions [B, S]."""
+        return self.player.act(states, rng)
+
+    def choose(self, position: Position) -> str:
+        """Pick a move, as text."""
+        self._expect_ongoing(position)
+        return position.action_text(int(self.act(position.state[None].copy(), self._rng)[0]))
+
+    def analyse(self, position: Position) -> Analysis:
+        """Look at a position: its value, its moves with visits and values, the expected line."""
+        self._expect_ongoing(position)
+        analyse = getattr(self.player, "analyse", None)
+        if analyse is None:
+            raise UserError(f"agent {self.spec!r} picks moves but cannot analyse")
+        analysis: Analysis = analyse(position.state.copy(), self._rng)
+        return analysis
+
+    @property
+    def can_analyse(self) -> bool:
+        """Whether `analyse` works."""
+        return hasattr(self.player, "analyse")
+
+    def _expect_ongoing(self, position: Position) -> None:
+        if position.is_over:
+            raise UserError(f"the game is over ({position.outcome}): there is no move to choose")

@@ -1,0 +1,1 @@
+"""Measuring strength: matches now; tournaments, ratings and exams build on them."""

@@ -1,0 +1,1 @@
+"""Run folders: configuration, checkpoints, replay shards and metrics that survive a kill."""
