@@ -157,9 +157,7 @@ def play_match(
                 plies += len(mine)
         if progress is not None:
             progress(int((results != ONGOING).sum()), plies)
-    played = [
-        PlayedGame(bool(a_moves_first[i]), moves[i], int(results[i])) for i in range(games)
-    ]
+    played = [PlayedGame(bool(a_moves_first[i]), moves[i], int(results[i])) for i in range(games)]
     return MatchResult(a.spec, b.spec, played)
 
 

@@ -19,8 +19,10 @@ from randori.games.kernels import (
     U0,
     U1,
     Actions,
+    Bindings,
     State,
     bit,
+    specialise,
 )
 from randori.games.rules import Rules
 from randori.games.symmetry import Table, identity, mirror, symmetries
@@ -93,6 +95,13 @@ def game(width: int = 7, height: int = 6) -> Game:
         raise ValueError(
             "width goes from 4 to 9 and height from 4, with (width + 1) * height <= 64"
         )
+    constants = {
+        "WIDTH": width,
+        "HEIGHT": height,
+        "FLOOR": np.uint64((1 << width) - 1),
+        "COLUMN": np.uint64(sum(1 << (row * (width + 1)) for row in range(height))),
+    }
+    is_won = specialise(has_four, Bindings("connect4", globals(), constants), compiled=False)
 
     def set_up(cells: str, side: int) -> State:
         stones = [0, 0]
@@ -107,7 +116,7 @@ def game(width: int = 7, height: int = 6) -> Game:
             raise ValueError(
                 f"{crosses} x and {noughts} o with {'xo'[side]} to move: not reachable"
             )
-        if has_four(np.uint64(stones[side])):
+        if is_won(np.uint64(stones[side])):
             raise ValueError(f"{'xo'[side]} has four in line and yet is to move")
         return np.array([crosses + noughts, stones[side], stones[1 - side]], dtype=np.uint64)
 
@@ -118,12 +127,7 @@ def game(width: int = 7, height: int = 6) -> Game:
         name="connect4",
         title="Connect 4",
         rules=Rules(start, legal, play, outcome, planes),
-        constants={
-            "WIDTH": width,
-            "HEIGHT": height,
-            "FLOOR": np.uint64((1 << width) - 1),
-            "COLUMN": np.uint64(sum(1 << (row * (width + 1)) for row in range(height))),
-        },
+        constants=constants,
         num_actions=width, num_words=3, num_planes=2, shape=(height, width),
         longest=width * height,
         symmetries=symmetries((identity, mirror), (height, width), 2, width, columns),

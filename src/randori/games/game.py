@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from randori.games.kernels import Bindings, State, specialise
 from randori.games.rules import Rules
-from randori.games.symmetry import NO_SYMMETRIES, Symmetries, cell_symmetries, identity
+from randori.games.symmetry import NO_SYMMETRIES, Symmetries, no_turns
 
 if TYPE_CHECKING:
     from randori.games.position import Position
@@ -72,8 +72,7 @@ class Game:
         fill(self, "title", self.title or self.name)
         fill(self, "most_legal", self.most_legal or self.num_actions)
         if not len(self.symmetries):
-            only = cell_symmetries([identity], self.shape, self.num_planes, self.num_actions)
-            fill(self, "symmetries", only)
+            fill(self, "symmetries", no_turns(self.shape, self.num_planes, self.num_actions))
         if not len(self.factors):
             fill(self, "factors", np.arange(self.num_actions, dtype=np.int32)[:, None])
             fill(self, "factor_sizes", (self.num_actions,))

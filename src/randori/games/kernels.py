@@ -140,16 +140,38 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _digest(family: list[FunctionType], bindings: Bindings) -> str:
-    """Hash the source files behind `family` and the bound constants."""
+    """Hash the files behind `family`, its code and the constants that it reads.
+
+    The files alone are not enough: one file can hold two versions of a rule, and it can have
+    changed since it was imported.
+    """
     digest = hashlib.sha256()
     for path in sorted({function.__code__.co_filename for function in family} | {__file__}):
-        digest.update(Path(path).read_bytes())
-    for name, value in sorted([*bindings.constants.items(), *bindings.holes.items()]):
-        if isinstance(value, np.ndarray):
-            digest.update(f"{name}:{value.dtype}{value.shape}".encode() + value.tobytes())
-        elif not isinstance(value, FunctionType):
-            digest.update(f"{name}={value!r}".encode())
+        digest.update(Path(path).read_bytes() if Path(path).is_file() else b"")
+    for function in family:
+        scope = bindings.scope(function)
+        digest.update(_outline(function.__code__).encode())
+        for name in sorted(_names(function.__code__)):
+            value = scope.get(name)
+            if isinstance(value, FunctionType):
+                digest.update(f"{name} is {family.index(value)};".encode())
+            else:
+                digest.update(f"{name} = {_content(value)};".encode())
     return digest.hexdigest()[:16]
+
+
+def _outline(code: CodeType) -> str:
+    consts = [_outline(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_names} {consts}"
+
+
+def _content(value: Any) -> str:
+    """Write a constant in full; what kernels cannot read as one (modules, types) counts nothing."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_content, value))})"
+    return repr(value) if isinstance(value, int | float | str | np.generic) else ""
 
 
 def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any:
@@ -163,8 +185,8 @@ def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any
     intrinsics = _intrinsics()
     if original in intrinsics:
         return intrinsics[original]
-    jit = numba.njit(cache=is_entry, nogil=True, error_model="numpy", _nrt=False)
-    return jit(bound)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    return numba.njit(cache=is_entry, **options)(bound)
 
 
 _INTRINSICS: dict[Any, Any] = {}

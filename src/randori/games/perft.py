@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 
 from randori.games.game import Game
 from randori.games.kernels import State
-from randori.games.rules import legal, play
+from randori.games.rules import STATE_WORDS, legal, play
 
 
-def count_leaves(states: NDArray[np.uint64], actions: NDArray[np.int32], depth: int) -> int:
-    """Count the leaves `depth` plies below ``states[0]``; row d of both arrays serves ply d.
+def count_leaves(
+    states: NDArray[np.uint64], actions: NDArray[np.int32], left: NDArray[np.int64], depth: int
+) -> int:
+    """Count the leaves `depth` plies below ``states[0]``; row d of each array serves ply d.
 
-    A loop over one stack of counters instead of recursion, which Numba would not inline.
+    A loop over the actions `left` at each ply instead of recursion, which Numba would not inline.
     """
-    left = np.zeros(depth + 1, dtype=np.int64)
     total = 0
     ply = 0
     left[0] = legal(states[0], actions[0])
@@ -27,7 +28,8 @@ def count_leaves(states: NDArray[np.uint64], actions: NDArray[np.int32], depth: 
             ply -= 1
             continue
         left[ply] -= 1
-        states[ply + 1] = states[ply]
+        for word in range(STATE_WORDS):
+            states[ply + 1, word] = states[ply, word]
         play(states[ply + 1], actions[ply, left[ply]])
         count = legal(states[ply + 1], actions[ply + 1])
         if ply + 2 == depth:
@@ -45,4 +47,5 @@ def perft(game: Game, depth: int, state: State | None = None) -> int:
     states = np.zeros((depth + 1, game.num_words), dtype=np.uint64)
     states[0] = game.new_state() if state is None else state
     actions = np.zeros((depth + 1, game.num_actions), dtype=np.int32)
-    return int(game.kernel(count_leaves)(states, actions, depth))
+    left = np.zeros(depth + 1, dtype=np.int64)
+    return int(game.kernel(count_leaves)(states, actions, left, depth))

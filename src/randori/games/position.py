@@ -26,7 +26,9 @@ class Position:
         self.state.setflags(write=False)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Position) and np.array_equal(self.state, other.state)
+        if not isinstance(other, Position):
+            return NotImplemented
+        return self.game.spec == other.game.spec and np.array_equal(self.state, other.state)
 
     def __hash__(self) -> int:
         return hash(self.state.tobytes())

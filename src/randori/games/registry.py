@@ -5,6 +5,7 @@ import importlib.util
 import sys
 from dataclasses import replace
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 
 from randori.errors import UserError, nearest
@@ -37,6 +38,10 @@ def load_game(text: str) -> Game:
         game = factory(**options)
     except ValueError as error:
         raise UserError(f"{text}: {error}") from None
+    except Exception as error:
+        if not spec.name.endswith(".py"):
+            raise
+        raise _blame(Path(spec.name), error) from None
     if not isinstance(game, Game):
         raise UserError(f"{spec.name}: game() returned {type(game).__name__}, not a randori.Game")
     return replace(game, spec=str(spec))
@@ -58,9 +63,13 @@ def _load_file(path: Path) -> ModuleType:
     except UserError:
         raise
     except Exception as error:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        line = trace.tb_lineno if trace is not None else 0
-        raise UserError(f"{path}, line {line}: {type(error).__name__}: {error}") from None
+        raise _blame(path, error) from None
     return module
+
+
+def _blame(path: Path, error: Exception) -> UserError:
+    """Name the last line of the user's own file on the way to `error`."""
+    frames = extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename) == path.resolve()]
+    place = f"{path}, line {lines[-1]}" if lines else str(path)
+    return UserError(f"{place}: {type(error).__name__}: {error}")

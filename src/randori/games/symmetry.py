@@ -91,6 +91,11 @@ def cell_symmetries(
     return symmetries(turns, shape, num_planes, num_actions, lambda cells: cells)
 
 
+def no_turns(shape: tuple[int, int], num_planes: int, num_actions: int) -> Symmetries:
+    """Tabulate the identity alone, whatever the actions of the game are."""
+    return symmetries([identity], shape, num_planes, num_actions, lambda cells: cells[:0])
+
+
 def symmetries(
     turns: Iterable[Turn],
     shape: tuple[int, int],

@@ -79,7 +79,9 @@ def parse_rows(game: Game, words: str) -> tuple[str, int]:
     Capitals, ``-`` for an empty cell and rows without slashes are read too.
     """
     height, width = game.shape
-    board, _, side = words.replace("-", EMPTY).lower().rpartition(" ")
+    known = game.glyphs + EMPTY
+    folded = (g.swapcase() if g not in known and g.swapcase() in known else g for g in words)
+    board, _, side = "".join(folded).replace("-", EMPTY).rpartition(" ")
     if side not in game.glyphs or len(side) != 1:
         raise ValueError(
             f"expected rows, a space and the side to move ({' or '.join(game.glyphs)})"
@@ -91,9 +93,9 @@ def parse_rows(game: Game, words: str) -> tuple[str, int]:
         if len(line) != width:
             raise ValueError(f"row {number} has {len(line)} cells instead of {width}: {line!r}")
         for column, glyph in enumerate(line, start=1):
-            if glyph not in game.glyphs + EMPTY:
-                known = " ".join(game.glyphs + EMPTY)
-                raise ValueError(f"row {number}, column {column}: {glyph!r} is none of {known}")
+            if glyph not in known:
+                shown = " ".join(known)
+                raise ValueError(f"row {number}, column {column}: {glyph!r} is none of {shown}")
     return "".join(lines), game.glyphs.index(side)
 
 
@@ -106,8 +108,8 @@ def _parse_words(game: Game, words: str) -> State:
     if len(parts) != game.num_words:
         raise ValueError(f"expected {game.num_words} words, found {len(parts)}")
     numbers = [int(part, 16) for part in parts]
-    if max(numbers) >= 2**64:
-        raise ValueError("a word has at most 16 hexadecimal digits")
+    if not all(0 <= number < 2**64 for number in numbers):
+        raise ValueError("a word is at most 16 hexadecimal digits")
     return np.array(numbers, dtype=np.uint64)
 
 

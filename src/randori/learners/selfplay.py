@@ -23,7 +23,6 @@ from randori.learners.slots import (
     OVERRULED,
     ROWS,
     Habits,
-    Slots,
     begin,
     make_harvest,
     make_slots,
@@ -133,17 +132,23 @@ class Group:
         )  # fmt: skip
         self._step = game.kernel(play_on)
         self._evaluations = 0
+        self._is_stale = False
+        self._busy = threading.Lock()  # held while arrays change, so that `save` sees a whole step
         game.kernel(begin)(self._trees, self._slots, self._habits)
 
     def step(self) -> None:
         """Wait for the answers, play on, and launch the next questions."""
         self._lane.wait()
-        rows, cramped = self._step(
-            self._trees, self._cache, self._asked, self._slots, self._harvest,
-            self._temperatures, self._game.factors, self._knobs, self._habits,
-        )  # fmt: skip
-        if cramped:
-            self._trees = enlarge(self._trees, self._game)
+        with self._busy:
+            if self._is_stale:
+                self._cache.keys[:] = 0
+                self._is_stale = False
+            rows, cramped = self._step(
+                self._trees, self._cache, self._asked, self._slots, self._harvest,
+                self._temperatures, self._game.factors, self._knobs, self._habits,
+            )  # fmt: skip
+            if cramped:
+                self._trees = enlarge(self._trees, self._game)
         if rows:
             self._lane.launch(rows)
             self._evaluations += rows
@@ -168,18 +173,19 @@ class Group:
         return batch
 
     @property
-    def ready(self) -> int:
-        """Finished rows that wait to be taken."""
-        return int(self._harvest.used[ROWS])
+    def is_ready(self) -> bool:
+        """Whether finished games wait to be taken; rows come only with their games."""
+        return bool(self._harvest.used[GAMES])
 
     def forget_evaluations(self) -> None:
-        """Empty the cache: the weights have changed."""
-        self._cache.keys[:] = 0
+        """Empty the cache before the next step: the weights have changed."""
+        self._is_stale = True
 
     def save(self) -> dict[str, NDArray[np.generic]]:
         """Return all that `restore` needs to play on, except the trees."""
-        roots = self._trees.states[:, 0].copy()
-        return {"roots": roots, **{n: a.copy() for n, a in self._slots._asdict().items()}}
+        with self._busy:
+            roots = self._trees.states[:, 0].copy()
+            return {"roots": roots, **{n: a.copy() for n, a in self._slots._asdict().items()}}
 
     def restore(self, arrays: dict[str, NDArray[np.generic]]) -> None:
         """Go on from what `save` returned, with trees that start anew."""
@@ -193,7 +199,7 @@ class Group:
 
     def _replant(self, roots: NDArray[np.uint64]) -> None:
         self._lane.wait()
-        self._cache.keys[:] = 0
+        self._is_stale = True
         self._game.kernel(replant)(self._trees, self._asked, self._slots, roots)
 
 
@@ -242,9 +248,7 @@ class Tally:
 class SelfPlay:
     """All groups of one evaluator."""
 
-    def __init__(
-        self, game: Game, evaluator: Evaluator, config: SelfPlayConfig, seed: int
-    ) -> None:
+    def __init__(self, game: Game, evaluator: Evaluator, config: SelfPlayConfig, seed: int) -> None:
         count = max(1, 2 * config.threads)
         dice = seed_dice(seed, count * config.slots)
         parts = np.split(dice, count)
@@ -263,13 +267,14 @@ class SelfPlay:
             yield batch
 
     def _inline(self, patience: float = 0.25) -> Iterator[Batch]:
+        # Games are handed over as soon as they end; when none does, the clock decides how often
+        # the screen hears of evaluations. So what is played never depends on the clock.
+        until = monotonic() + patience
         while True:
-            until = monotonic() + patience
             for group in self.groups:
                 group.step()
-            # Rows decide when to stop, so a batch is handed over as soon as it has any; without
-            # rows the clock only decides how often the screen hears of evaluations.
-            if any(group.ready for group in self.groups) or monotonic() > until:
+            if any(group.is_ready for group in self.groups) or monotonic() > until:
+                until = monotonic() + patience
                 for group in self.groups:
                     yield group.take()
 
@@ -292,7 +297,7 @@ class SelfPlay:
             while not self._stop.is_set():
                 for group in groups:
                     group.step()
-                    if group.ready:
+                    if group.is_ready:
                         self._queue.put(group.take())
         except BaseException as error:
             self._queue.put(error)

@@ -10,7 +10,18 @@ from randori.games.game import Game
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.puct import NO_ROOM, Knobs, Questions, absorb, gather
-from randori.search.tree import DRAWN, LOST, NONE, WON, Tree, Trees, enlarge, make_trees, plant, tree_of
+from randori.search.tree import (
+    DRAWN,
+    LOST,
+    NONE,
+    WON,
+    Tree,
+    Trees,
+    enlarge,
+    make_trees,
+    plant,
+    tree_of,
+)
 
 FIRST_NODES = 256
 """Nodes a tree starts with room for; it grows when more are needed."""
@@ -129,7 +140,6 @@ class Search:
         edges = FIRST_NODES * min(game.most_legal, 16) + game.most_legal
         self.trees = make_trees(slots, FIRST_NODES, edges, game)
         self._cache = make_cache(config.cache_mb, game.most_legal)
-        self._budgets = np.zeros(slots, dtype=np.int32)
         self._used = 0
 
     def forget(self) -> None:
@@ -139,20 +149,18 @@ class Search:
     def set_roots(self, states: NDArray[np.uint64]) -> None:
         """Start new trees from these positions, [n, S]."""
         self._used = len(states)
-        self._budgets[:] = 0
         self.game.kernel(plant_all)(self.trees, self._asked, states, len(states))
 
     def run(self, simulations: int | None = None, *, skip_forced: bool = True) -> None:
         """Search every root until its moves have that many visits, or it is proven."""
         config = self.config
-        self._budgets[: self._used] = config.simulations if simulations is None else simulations
-        knobs = Knobs(
-            config.exploration, config.fpu, config.solve, self._leaves, skip_forced
-        )
+        target = config.simulations if simulations is None else simulations
+        budgets = np.full(self._used, target, dtype=np.int32)
+        knobs = Knobs(config.exploration, config.fpu, config.solve, self._leaves, skip_forced)
         kernel = self.game.kernel(step)
         while True:
             rows, cramped = kernel(
-                self.trees, self._cache, self._asked, self._budgets, self.game.factors, knobs
+                self.trees, self._cache, self._asked, budgets, self.game.factors, knobs
             )
             if cramped:
                 self.trees = enlarge(self.trees, self.game)

@@ -1,0 +1,136 @@
+"""Agents with a trained network inside: with search (`az`) or by its first impression (`policy`)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.errors import UserError
+from randori.games.game import Game
+from randori.games.kernels import State
+from randori.search.evaluator import Evaluator
+from randori.search.search import Analysis, Search, SearchConfig
+
+if TYPE_CHECKING:
+    from randori.networks.lanes import NetworkEvaluator
+
+SINGLE_LEAVES = 4
+"""Leaves in flight when there is one position to think about: a batch of 4 costs little more
+than a batch of 1, and more would spread the search too thin."""
+
+
+class SearchPool:
+    """Searches of a few sizes over one evaluator, made when first needed."""
+
+    def __init__(self, game: Game, evaluator: Evaluator, config: SearchConfig) -> None:
+        self._game = game
+        self._evaluator = evaluator
+        self._config = config
+        self._made: dict[int, Search] = {}
+
+    def fit(self, positions: int) -> Search:
+        """Return a search with room for that many positions; sizes are powers of two."""
+        slots = 1 << (positions - 1).bit_length()
+        if slots not in self._made:
+            leaves = SINGLE_LEAVES if slots == 1 else 1
+            self._made[slots] = Search(
+                self._game, self._evaluator, self._config, slots=slots, leaves=leaves
+            )
+        return self._made[slots]
+
+    def forget(self) -> None:
+        """Drop remembered evaluations."""
+        for search in self._made.values():
+            search.forget()
+
+
+class SearchPlayer:
+    """Plays by PUCT over an evaluator, all positions of a batch at once."""
+
+    def __init__(
+        self, game: Game, evaluator: Evaluator, config: SearchConfig, temperature_plies: int = 0
+    ) -> None:
+        self._searches = SearchPool(game, evaluator, config)
+        self._temperature_plies = temperature_plies
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Search every position and pick its most visited move, or one by visits early on."""
+        search = self._searches.fit(len(states))
+        search.set_roots(states)
+        search.run()
+        picked = np.zeros(len(states), dtype=np.int32)
+        for i, state in enumerate(states):
+            analysis = search.analysis(i)
+            picked[i] = analysis.best.action
+            if int(state[0]) < self._temperature_plies:
+                visits = np.array([move.visits for move in analysis.moves], dtype=np.float64)
+                if visits.sum():
+                    which = rng.choice(len(visits), p=visits / visits.sum())
+                    picked[i] = analysis.moves[which].action
+        return picked
+
+    def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
+        """Search one position."""
+        search = self._searches.fit(1)
+        search.set_roots(state[None])
+        search.run(skip_forced=False)
+        return search.analysis()
+
+    def forget(self) -> None:
+        """Drop remembered evaluations: the evaluator has new weights."""
+        self._searches.forget()
+
+
+def az(
+    game: Game,
+    value: str | None,
+    *,
+    simulations: int = 200,
+    exploration: float = 1.5,
+    fpu: float = 0.1,
+    solve: bool = True,
+    temperature_plies: int = 0,
+    runtime: str = "auto",
+) -> SearchPlayer:
+    """Search with a trained network: ``az:RUN`` or ``az:FILE.safetensors``."""
+    config = SearchConfig(simulations, exploration, fpu, solve)
+    return SearchPlayer(game, load_evaluator(game, value, runtime), config, temperature_plies)
+
+
+class PolicyPlayer:
+    """Plays the network's likeliest move, without search."""
+
+    def __init__(self, game: Game, evaluator: Evaluator) -> None:
+        self._searches = SearchPool(game, evaluator, SearchConfig(simulations=1))
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Pick the move with the largest prior."""
+        search = self._searches.fit(len(states))
+        search.set_roots(states)
+        search.run(0)
+        best = [max(search.analysis(i).moves, key=lambda m: m.prior) for i in range(len(states))]
+        return np.array([move.action for move in best], dtype=np.int32)
+
+    def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
+        """Show the network's own value and priors."""
+        search = self._searches.fit(1)
+        search.set_roots(state[None])
+        search.run(0, skip_forced=False)
+        return search.analysis()
+
+
+def policy(game: Game, value: str | None, *, runtime: str = "auto") -> PolicyPlayer:
+    """Play a trained network's first choice, without search: ``policy:RUN``."""
+    return PolicyPlayer(game, load_evaluator(game, value, runtime))
+
+
+def load_evaluator(game: Game, path: str | None, runtime: str) -> "NetworkEvaluator":
+    """Read a model and put it on a runtime; it must have been trained for this game."""
+    if path is None:
+        raise UserError("expected a run folder or a model file, as in az:runs/NAME")
+    from randori.agents.models import load_network, signature_of
+    from randori.networks.choose import make_evaluator
+
+    network = load_network(game, Path(path))
+    return make_evaluator(network, signature_of(game), game.num_words, runtime)

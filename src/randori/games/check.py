@@ -1,0 +1,296 @@
+"""Conformance: the laws that every game keeps, tried on random games.
+
+The plain kernels are judged first, so that a slip in somebody's indexing comes out as a sentence
+and not as memory that compiled code has overwritten; the compiled ones then have to agree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FunctionType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games import text
+from randori.games.game import Game
+from randori.games.images import check_symmetries
+from randori.games.kernels import DRAW, ONGOING, State
+from randori.games.position import Position
+from randori.games.rules import legal, outcome, planes, play, start
+from randori.games.trial import (
+    JUNK,
+    LAWS,
+    Record,
+    Trial,
+    View,
+    bits_of,
+    compare,
+    glance,
+    sample,
+    step,
+)
+
+__all__ = ["LAWS", "Report", "check"]
+
+MOST_PLIES = 600
+"""No new game begins after so many: long games need fewer to be judged."""
+CLOSE_LOOKS = 30
+"""Positions whose texts are read back."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` found good: how often each law was tried, and what could not be tried."""
+
+    game: str
+    games: int
+    plies: int
+    laws: dict[str, int]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.game}: {self.games} games, {self.plies} plies, every law holds"]
+        lines += [f"  {law:14}{count:>7}  {LAWS[law]}" for law, count in self.laws.items()]
+        return "\n".join([*lines, *(f"  not checked: {note}" for note in self.notes)])
+
+
+def check(game: Game, games: int = 20, seed: int = 0, *, compiled: bool = True) -> Report:
+    """Try every law on random games; raise `BrokenLaw` at the first that does not hold.
+
+    Without `compiled` nothing is handed to Numba, and the last law is not tried.
+    """
+    rng = np.random.default_rng(seed)
+    trial = Trial(game, np.zeros(max(game.num_words, 1), dtype=np.uint64))
+    _check_facts(trial)
+    _check_functions(trial)
+    records: list[Record] = []
+    with np.errstate(over="ignore"):  # numpy warns where words wrap round, as hashes should
+        while len(records) < max(games, 1) and _plies(records) < MOST_PLIES:
+            records.append(_play_game(trial, rng))
+        _check_texts(trial, records, rng)
+        check_symmetries(trial, records, rng)
+        if compiled:
+            _check_compiled(trial, records)
+    notes = trial.notes if compiled else [*trial.notes, "compiled: left out"]
+    laws = {law: trial.counts[law] for law in LAWS}
+    return Report(game.spec, len(records), _plies(records), laws, tuple(notes))
+
+
+def _plies(records: Sequence[Record]) -> int:
+    return sum(len(record.moves) for record in records)
+
+
+def _check_facts(trial: Trial) -> None:
+    game, tables = trial.game, trial.game.symmetries
+    for name in ("num_actions", "num_words", "longest"):
+        trial.uphold("facts", getattr(game, name) >= 1, f"{name} >= 1", getattr(game, name))
+    trial.uphold("facts", min(game.shape) >= 1, "a shape of at least one cell", game.shape)
+    trial.uphold("facts", game.num_planes >= 2, "2 planes or more", game.num_planes)
+    most, num_actions = game.most_legal, game.num_actions
+    trial.uphold("facts", 1 <= most <= num_actions, f"most_legal in 1..{num_actions}", most)
+    glyphs = set(game.glyphs) - set(".-/ ")
+    trial.uphold("facts", len(glyphs) == len(game.glyphs) == 2, "two glyphs", repr(game.glyphs))
+    names, width = game.columns[: game.shape[1]], game.shape[1]
+    trial.uphold("facts", len(set(names)) == width, f"{width} column names", repr(names))
+    for kind, table, size in (
+        ("inputs", tables.inputs, game.num_planes * game.cells),
+        ("actions", tables.actions, num_actions),
+    ):
+        shape = (len(tables), size)
+        trial.uphold("facts", table.shape == shape, f"symmetries.{kind} of {shape}", table.shape)
+        in_order = np.arange(size)
+        trial.uphold("facts", np.array_equal(table[0], in_order), "the identity first", table[0])
+        for number, row in enumerate(table):
+            is_permutation = np.array_equal(np.sort(row), in_order)
+            expected = f"symmetries.{kind}[{number}] to be a permutation"
+            trial.uphold("facts", is_permutation, expected, row)
+    sizes = game.factor_sizes
+    shape = (num_actions, len(sizes))
+    trial.uphold("facts", game.factors.shape == shape, f"factors of {shape}", game.factors.shape)
+    for column, size in enumerate(sizes):
+        first, factors = sum(sizes[:column]), game.factors[:, column]
+        is_inside = bool(((factors >= first) & (factors < first + size)).all())
+        expected = f"factor {column} in {first}..{first + size - 1}"
+        trial.uphold("facts", is_inside, expected, f"{factors.min()}..{factors.max()}")
+
+
+def _check_functions(trial: Trial) -> None:
+    for name, rule in trial.game.rules._asdict().items():
+        is_plain = isinstance(rule, FunctionType) and rule.__closure__ is None
+        expected = f"{name} to be a plain function that takes nothing from around it"
+        trial.uphold("kernels", is_plain, expected, repr(rule))
+
+
+def _play_game(trial: Trial, rng: np.random.Generator) -> Record:
+    game = trial.game
+    trial.moves, trial.state = [], _start(trial)
+    record = Record([], [trial.state], [_look(trial)])
+    while record.views[-1].outcome == ONGOING:
+        view, ply = record.views[-1], len(record.moves)
+        trial.uphold("longest", ply < game.longest, "the game to be over", "more")
+        action = int(rng.choice(view.legal))
+        state = step(trial, trial.state, action)
+        record.moves.append(action)
+        record.states.append(state)
+        trial.moves, trial.state = record.moves, state
+        trial.uphold("plies", int(state[0]) == ply + 1, ply + 1, int(state[0]))
+        record.views.append(_look(trial))
+        _check_mover(trial, view, record.views[-1])
+    return record
+
+
+def _start(trial: Trial) -> State:
+    """Write the first position over two different rows."""
+    clean, dirty = (np.full(trial.game.num_words, junk, dtype=np.uint64) for junk in JUNK)
+    trial.ask("start", clean)
+    trial.ask("start", dirty)
+    same = np.array_equal(clean, dirty)
+    trial.uphold("repeatable", same, f"start to write {clean}", f"{dirty} in a used row")
+    trial.uphold("plies", int(clean[0]) == 0, 0, int(clean[0]))
+    return clean
+
+
+def _look(trial: Trial) -> View:
+    """Ask every kernel about the position under trial, and judge the answers."""
+    game, view = trial.game, glance(trial, trial.state, JUNK[0])
+    again = glance(trial, trial.state, JUNK[1])
+    for kind in ("legal", "outcome", "words"):
+        one, other = getattr(view, kind), getattr(again, kind)
+        kernel = "planes" if kind == "words" else kind
+        trial.uphold("repeatable", one == other, f"{kernel} to answer {one}", f"{other} then")
+    known = range(DRAW + 1)
+    trial.uphold("ending", view.outcome in known, "an outcome from 0 to 3", view.outcome)
+    is_over, count = view.outcome != ONGOING, len(view.legal)
+    expected = f"{'no' if is_over else 'a'} legal action with outcome {view.outcome}"
+    trial.uphold("ending", (count == 0) == is_over, expected, count)
+    strange = [action for action in view.legal if not 0 <= action < game.num_actions]
+    trial.uphold("actions", not strange, f"ids from 0 to {game.num_actions - 1}", strange)
+    trial.uphold("actions", len(set(view.legal)) == count, "distinct ids", view.legal)
+    bits = bits_of(game, view.words)
+    outside = bits[:, game.cells :].any()
+    trial.uphold("planes", not outside, f"bits of {game.cells} cells", "a bit beyond them")
+    both = np.flatnonzero(bits[0] & bits[1])
+    trial.uphold("planes", not len(both), "planes 0 and 1 apart", f"cells {both} in both")
+    return view
+
+
+def _is_derived(game: Game) -> bool:
+    """Tell whether people see the board as planes 0 and 1 show it."""
+    return game.position_text is None or game.set_up is not None
+
+
+def _check_mover(trial: Trial, before: View, after: View) -> None:
+    """A move never gives the opponent a stone, so planes that do not change sides are found out."""
+    game = trial.game
+    if _is_derived(game):
+        most = int(bits_of(game, before.words)[1].sum())
+        found = int(bits_of(game, after.words)[0].sum())
+        expected = f"at most the {most} stones in plane 0 that plane 1 showed before the move"
+        trial.uphold("mover", found <= most, expected, found)
+
+
+def _check_texts(trial: Trial, records: Sequence[Record], rng: np.random.Generator) -> None:
+    for record, ply in sample(records, rng, CLOSE_LOOKS):
+        trial.moves, trial.state = record.moves[:ply], record.states[ply]
+        _check_position_text(trial, record.views[ply])
+        _check_action_texts(trial, record.views[ply])
+        _check_colours(trial)
+    trial.moves = ()
+    for name, words in trial.game.positions.items():
+        try:
+            text.parse_position(trial.game, name)
+        except Exception as error:
+            trial.condemn("position text", f"{name!r} stands for {words!r}: {error}")
+        trial.counts["position text"] += 1
+    if not _is_derived(trial.game):
+        trial.notes.append("mover: the game writes its own boards")
+
+
+def _check_position_text(trial: Trial, view: View) -> None:
+    game, state = trial.game, trial.state
+    try:
+        words = text.position_text(game, state)
+        back = text.parse_position(game, words)
+        again = text.position_text(game, back)
+    except Exception as error:
+        trial.condemn("position text", f"{type(error).__name__}: {error}")
+    is_row = back.dtype == np.uint64 and back.shape == state.shape
+    expected = f"a row of {game.num_words} uint64 words"
+    trial.uphold("position text", is_row, expected, f"{back.dtype}{back.shape}")
+    trial.uphold("position text", words == again, repr(words), repr(again))
+    side, found = int(state[0]) & 1, int(back[0]) & 1
+    trial.uphold("position text", side == found, f"side {side} to move", found)
+    compare(trial, "position text", words, view, glance(trial, back, 0))
+
+
+def _check_action_texts(trial: Trial, view: View) -> None:
+    game, state = trial.game, trial.state
+    try:
+        words = [text.action_text(game, state, action) for action in view.legal]
+        few = range(0, len(words), len(words) // 8 + 1)  # reading one writes all of them
+        back = {i: Position(game, state.copy()).parse(words[i]) for i in few}
+    except Exception as error:
+        trial.condemn("action text", f"{type(error).__name__}: {error}")
+    trial.uphold("action text", len(set(words)) == len(words), "distinct texts", " ".join(words))
+    for i, found in back.items():
+        expected = f"{words[i]!r} to read as {view.legal[i]}"
+        trial.uphold("action text", found == view.legal[i], expected, found)
+
+
+def _check_colours(trial: Trial) -> None:
+    """The same board with the colours and the side changed looks the same to its mover."""
+    game, state = trial.game, trial.state
+    if game.set_up is None:
+        return
+    swapped = text.cells(game, state).translate(str.maketrans(game.glyphs, game.glyphs[::-1]))
+    try:
+        other = game.set_up(swapped, 1 - (int(state[0]) & 1))
+    except ValueError:
+        return  # most games cannot be reached with the colours changed
+    here, there = (bits_of(game, glance(trial, s, 0).words)[:2] for s in (state, other))
+    same = np.array_equal(here, there)
+    trial.uphold("mover", same, "the same stones in planes 0 and 1", f"others for {swapped!r}")
+
+
+def retrace(
+    moves: NDArray[np.int32],
+    states: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    outcomes: NDArray[np.int32],
+    words: NDArray[np.uint64],
+) -> None:
+    """Play `moves` from the start and write down what the kernels say; row d serves ply d."""
+    start(states[0])
+    for ply in range(len(moves) + 1):
+        counts[ply] = legal(states[ply], actions[ply])
+        outcomes[ply] = outcome(states[ply])
+        planes(states[ply], words[ply])
+        if ply < len(moves):
+            for word in range(states.shape[1]):
+                states[ply + 1, word] = states[ply, word]
+            play(states[ply + 1], moves[ply])
+
+
+def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
+    game, junk = trial.game, JUNK[1]
+    for record in records:
+        trial.moves, trial.state = (), record.states[0]
+        rows = len(record.moves) + 1
+        states = np.full((rows, game.num_words), junk, dtype=np.uint64)
+        actions = np.full((rows, game.most_legal), -1, dtype=np.int32)
+        counts, outcomes = np.zeros((2, rows), dtype=np.int32)
+        words = np.full((rows, game.input_words), junk, dtype=np.uint64)
+        moves = np.array(record.moves, dtype=np.int32)
+        try:
+            game.kernel(retrace)(moves, states, actions, counts, outcomes, words)
+        except Exception as error:
+            why = f"{type(error).__name__}: {str(error)[:800]}"
+            trial.condemn("compiled", f"Numba wants scalar code that allocates nothing: {why}")
+        for ply, view in enumerate(record.views):
+            trial.moves, trial.state = record.moves[:ply], record.states[ply]
+            same = np.array_equal(states[ply], record.states[ply])
+            trial.uphold("compiled", same, f"the state {record.states[ply]}", states[ply])
+            found = actions[ply, : counts[ply]].tolist()
+            compiled = View(tuple(found), int(outcomes[ply]), tuple(words[ply].tolist()))
+            compare(trial, "compiled", "compiled kernels", view, compiled)

@@ -1,0 +1,474 @@
+"""AlphaZero: play yourself with search, learn what the search found, play on with what you learnt.
+
+An iteration gathers new rows by self-play, takes as many gradient steps as `reuse` asks for, and
+hands the new weights to self-play. A learner always goes on from wherever its run folder stands.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from randori.agents.agent import Agent
+from randori.agents.models import model_info, signature_of
+from randori.agents.network import SearchPlayer
+from randori.agents.registry import load_agent
+from randori.arena.match import play_match
+from randori.games.game import Game
+from randori.learners.replay import Replay
+from randori.learners.selfplay import GameRecord, Rows, SelfPlay, SelfPlayConfig, Tally
+from randori.learners.trainer import Losses, TrainConfig, Trainer
+from randori.networks.build import build
+from randori.networks.choose import make_evaluator
+from randori.networks.config import NetworkConfig
+from randori.runs.atomic import write_text
+from randori.runs.checkpoint import Checkpoint, prune, write_checkpoint
+from randori.runs.metrics import append_metrics
+from randori.runs.shards import drop_shards, write_shard
+from randori.search.evaluator import measure_rate
+
+SAMPLE_GAMES = 8
+"""Games of self-play that a checkpoint keeps for people."""
+GATE_PLIES = 6
+"""Plies that gate matches draw by visits, so that games differ."""
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """Regular matches against opponents that never change."""
+
+    opponents: tuple[str, ...] = ("random", "uct:simulations=100")
+    every_minutes: float = 2.0
+    """minutes between evaluations"""
+    every_iterations: int = 0
+    """iterations between evaluations instead of minutes, where above 0"""
+    games: int = 20
+    """games a match"""
+    simulations: int = 50
+    """visits of the learner's searches in them"""
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """Whether new weights must beat the old ones before they play."""
+
+    threshold: float = 0.0
+    """score that a candidate needs (paper D 0.6, AlphaGo Zero 0.55); 0 takes every one"""
+    every: int = 1
+    """iterations between candidates"""
+    games: int = 40
+    simulations: int = 50
+    restore: bool = False
+    """a candidate that fails is thrown away and learning starts from the old weights (paper D)"""
+
+
+@dataclass(frozen=True)
+class StopConfig:
+    """When a run is complete: the first that is reached; none of them runs until Ctrl-C."""
+
+    minutes: float | None = None
+    iterations: int | None = None
+    games: int | None = None
+
+
+@dataclass(frozen=True)
+class AlphaZeroConfig:
+    """A whole training run; the defaults suit a laptop."""
+
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    stop: StopConfig = field(default_factory=StopConfig)
+    window: int = 200_000
+    """newest rows that are learnt from"""
+    iteration_rows: int = 2_000
+    """new rows an iteration"""
+    warm_up_rows: int = 4_000
+    """rows before the first gradient step"""
+    checkpoint_minutes: float = 1.0
+    """minutes between checkpoints"""
+    checkpoint_iterations: int = 0
+    """iterations between checkpoints instead of minutes, where above 0"""
+    runtime: str = "auto"
+    """what runs the network in self-play: auto, cuda, openvino or torch"""
+    precision: str = "auto"
+    """auto, fp32 or bf16"""
+    deterministic: bool = False
+    """one seed gives the same weights bit for bit, also across a kill and a resume: checkpoints,
+    evaluations and the learning rate go by iterations, and searches start anew at checkpoints"""
+
+    def __post_init__(self) -> None:
+        if self.deterministic and self.selfplay.threads:
+            raise ValueError("a deterministic run needs selfplay.threads=0")
+        if self.deterministic and not self.checkpoint_iterations:
+            raise ValueError("a deterministic run needs checkpoint_iterations above 0")
+        if self.iteration_rows < 1 or self.window < self.iteration_rows:
+            raise ValueError("expected 1 <= iteration_rows <= window")
+
+
+@dataclass
+class Counters:
+    """Where a run stands; stored with every checkpoint."""
+
+    iteration: int = 0
+    checkpoint: int = 0
+    rows: int = 0
+    games: int = 0
+    plies: int = 0
+    evaluations: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    owed: float = 0.0
+    """gradient steps that reuse still asks for"""
+    evaluated_at: float = 0.0
+    saved_at: float = 0.0
+
+
+@dataclass
+class Status:
+    """What a screen shows; the learner keeps it up to date."""
+
+    phase: str = "starting"
+    counters: Counters = field(default_factory=Counters)
+    tally: Tally = field(default_factory=Tally)
+    bare_rate: float = 0.0
+    """evaluations a second of the network alone, at the same batch"""
+    losses: Losses | None = None
+    rate_share: float = 1.0
+    scores: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """opponent -> score and games of the newest evaluation"""
+    history: list[dict[str, Any]] = field(default_factory=list)
+    gate: tuple[float, bool] | None = None
+    """score of the newest candidate, and whether it took over"""
+    progress: float = 0.0
+    """share of the run that is done; 0 where it has no end"""
+
+    @property
+    def bare_share(self) -> float:
+        """Self-play's evaluations a second as a share of what the network alone can do."""
+        rate = self.tally.evaluations / max(1e-9, self.tally.seconds)
+        return rate / self.bare_rate if self.bare_rate else 0.0
+
+
+Listener = Callable[[Status], None]
+
+
+class AlphaZero:
+    """A learner over one run folder."""
+
+    def __init__(
+        self, game: Game, config: AlphaZeroConfig, seed: int, folder: Path, listen: Listener
+    ) -> None:
+        torch.manual_seed(seed)
+        self._game, self._config, self._folder, self._listen = game, config, folder, listen
+        self._rng = np.random.default_rng(seed)
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        network = build(config.network, signature_of(game))
+        self._trainer = Trainer(game, network, config.train, self._device)
+        self._evaluator = make_evaluator(
+            network, signature_of(game), game.num_words, config.runtime, config.precision
+        )
+        self._selfplay = SelfPlay(game, self._evaluator, config.selfplay, seed)
+        self._replay = Replay(game, config.window)
+        search = replace(config.selfplay.search, simulations=config.evaluation.simulations)
+        self._player = SearchPlayer(game, self._evaluator, search)
+        self._best = self._trainer.weights() if config.gate.threshold else {}
+        self._fresh: list[Rows] = []
+        self._shards: list[tuple[int, int]] = []
+        self._sample: list[GameRecord] = []
+        self._stopping = False
+        self._started = time.monotonic()
+        self.counters = Counters()
+        self.status = Status(counters=self.counters)
+
+    def restore(self, checkpoint: Checkpoint, rows: dict[str, NDArray[Any]]) -> None:
+        """Go on from a checkpoint and the replay rows that belong to it."""
+        state, arrays = checkpoint.state, checkpoint.arrays
+        self.counters = self.status.counters = Counters(**state["counters"])
+        self._rng.bit_generator.state = state["rng"]
+        self._shards = [(int(number), int(count)) for number, count in state["shards"]]
+        self._trainer.load_weights(_part(arrays, "learning.") or checkpoint.model.weights)
+        self._trainer.restore(arrays)
+        self._trainer.steps = self.counters.steps
+        if self._config.gate.threshold:
+            self._best = checkpoint.model.weights
+        self._hand_over()
+        for i, group in enumerate(self._selfplay.groups):
+            group.restore(_part(arrays, f"selfplay.{i}."))
+        if rows:
+            self._replay.add(Rows(**rows))
+        self._started = time.monotonic() - self.counters.seconds
+
+    def run(self) -> None:
+        """Iterate until the run is complete or `stop` is called, then save."""
+        self.status.bare_rate = measure_rate(self._evaluator, self._config.selfplay.slots)
+        try:
+            while not self._stopping and self._progress() < 1.0:
+                self.iterate()
+            if self._fresh and not (self._stopping and self._config.deterministic):
+                self.save()
+        finally:
+            self._selfplay.close()
+
+    def stop(self) -> None:
+        """End `run` at the next chance; a deterministic run goes back to its last checkpoint."""
+        self._stopping = True
+
+    def iterate(self) -> None:
+        """Play, learn, hand the weights over, and measure and save when it is time."""
+        counters = self.counters
+        tally = self._play()
+        if self._stopping:
+            return
+        losses = self._learn()
+        counters.iteration += 1
+        if not self._config.gate.threshold:
+            self._hand_over()
+        elif counters.iteration % self._config.gate.every == 0:
+            self._gate()
+        evaluation = self._config.evaluation
+        scores = {}
+        if self._is_due(
+            counters.evaluated_at, evaluation.every_iterations, evaluation.every_minutes
+        ):
+            scores = self._evaluate()
+            counters.evaluated_at = self._clock(evaluation.every_iterations)
+        self._record(tally, losses, scores)
+        config = self._config
+        if self._is_due(counters.saved_at, config.checkpoint_iterations, config.checkpoint_minutes):
+            self.save()
+
+    def save(self) -> None:
+        """Write the new rows and a checkpoint; a kill from now on loses nothing before it."""
+        config, counters = self._config, self.counters
+        if config.deterministic:
+            for group in self._selfplay.groups:
+                group.forget_trees()
+        counters.checkpoint += 1
+        counters.seconds = self._seconds()
+        counters.saved_at = self._clock(config.checkpoint_iterations)
+        self._save_rows()
+        weights = self._trainer.weights()
+        arrays = self._trainer.save()
+        if self._best:
+            arrays |= {f"learning.{name}": array for name, array in weights.items()}
+        for i, group in enumerate(self._selfplay.groups):
+            arrays |= {f"selfplay.{i}.{name}": array for name, array in group.save().items()}
+        info = model_info(
+            self._game, config.network, iteration=counters.iteration, rows=counters.rows,
+            games=counters.games, steps=counters.steps, seconds=round(counters.seconds, 1),
+        )  # fmt: skip
+        state = {
+            "counters": asdict(counters),
+            "rng": self._rng.bit_generator.state,
+            "shards": self._shards,
+        }
+        number = counters.checkpoint
+        write_checkpoint(self._folder, number, self._best or weights, info, arrays, state)
+        write_games(self._folder / "games" / f"{number:06d}.jsonl", self._game, self._sample)
+        prune(self._folder)
+        self._drop_rows()
+
+    def _play(self) -> Tally:
+        """Gather the rows of one iteration."""
+        tally = self._begin("self-play").tally = Tally()
+        start = time.monotonic()
+        for batch in self._selfplay.collect(self._config.iteration_rows):
+            if len(batch.rows):
+                self._replay.add(batch.rows)
+                self._fresh.append(batch.rows)
+            self._sample = (self._sample + batch.games)[-SAMPLE_GAMES:]
+            tally.add(batch)
+            tally.seconds = time.monotonic() - start
+            self._tell()
+            if self._stopping or (not self._config.deterministic and self._progress() >= 1.0):
+                break
+        counters = self.counters
+        counters.rows += tally.rows
+        counters.games += tally.games
+        counters.plies += tally.plies
+        counters.evaluations += tally.evaluations
+        counters.owed += tally.rows * self._config.train.reuse / self._config.train.batch
+        return tally
+
+    def _learn(self) -> Losses | None:
+        """Take the gradient steps that the new rows call for; return the mean losses."""
+        config, counters = self._config.train, self.counters
+        if counters.rows < self._config.warm_up_rows:
+            return None
+        status = self._begin("learning")
+        progress = self._progress(steady=self._config.deterministic)
+        cosine = 0.5 + 0.5 * math.cos(math.pi * min(1.0, progress))
+        status.rate_share = config.final_share + (1 - config.final_share) * cosine
+        seen: list[Losses] = []
+        while counters.owed >= 1.0 and not self._stopping:
+            samples = self._replay.sample(self._rng, config.batch, config.search_share)
+            seen.append(self._trainer.step(samples, status.rate_share))
+            counters.owed -= 1.0
+            counters.steps += 1
+            self._tell()
+        if not seen:
+            return None
+        status.losses = Losses(
+            sum(losses.policy for losses in seen) / len(seen),
+            sum(losses.value for losses in seen) / len(seen),
+        )
+        return status.losses
+
+    def _hand_over(self) -> None:
+        """Let self-play go on with the best weights: the newest, unless a gate keeps others."""
+        network = self._trainer.network
+        if self._best:
+            network = build(self._config.network, signature_of(self._game))
+            network.load_state_dict({name: torch.tensor(a) for name, a in self._best.items()})
+        self._evaluator.load(network)
+        for group in self._selfplay.groups:
+            group.forget_evaluations()
+        self._player.forget()
+
+    def _gate(self) -> None:
+        """Let the candidate play the best network; it takes over if it scores enough."""
+        gate = self._config.gate
+        status = self._begin("gate")
+        candidate = make_evaluator(
+            self._trainer.network, signature_of(self._game), self._game.num_words,
+            self._config.runtime, self._config.precision,
+        )  # fmt: skip
+        search = replace(self._config.selfplay.search, simulations=gate.simulations)
+        challenger = SearchPlayer(self._game, candidate, search, temperature_plies=GATE_PLIES)
+        holder = SearchPlayer(self._game, self._evaluator, search, temperature_plies=GATE_PLIES)
+        result = play_match(
+            self._game, Agent("candidate", self._game, challenger),
+            Agent("best", self._game, holder), gate.games, seed=self.counters.iteration,
+        )  # fmt: skip
+        status.gate = (result.score, result.score >= gate.threshold)
+        if result.score >= gate.threshold:
+            self._best = self._trainer.weights()
+            self._hand_over()
+        elif gate.restore:
+            self._trainer.load_weights(self._best)
+
+    def _evaluate(self) -> dict[str, float]:
+        """Play the fixed opponents."""
+        config = self._config.evaluation
+        status = self._begin("evaluating")
+        learner = Agent("learner", self._game, self._player)
+        for spec in config.opponents:
+            opponent = load_agent(spec, self._game)
+            result = play_match(
+                self._game, learner, opponent, config.games, seed=self.counters.iteration,
+                progress=lambda done, plies: self._tell(),
+            )  # fmt: skip
+            status.scores[spec] = (result.score, config.games)
+        return {spec: score for spec, (score, _) in status.scores.items()}
+
+    def _record(self, tally: Tally, losses: Losses | None, scores: dict[str, float]) -> None:
+        """Append one line of metrics."""
+        counters, status = self.counters, self.status
+        counters.seconds = self._seconds()
+        games = max(1, tally.games)
+        record: dict[str, Any] = {
+            "iteration": counters.iteration,
+            "seconds": round(counters.seconds, 3),
+            "rows": counters.rows,
+            "games": counters.games,
+            "evaluations": counters.evaluations,
+            "steps": counters.steps,
+            "games_per_s": tally.games / max(1e-9, tally.seconds),
+            "evaluations_per_s": tally.evaluations / max(1e-9, tally.seconds),
+            "bare_share": status.bare_share,
+            "policy_loss": losses.policy if losses else None,
+            "value_loss": losses.value if losses else None,
+            "learning_rate": self._config.train.learning_rate * status.rate_share,
+            "policy_entropy": tally.entropy,
+            "search_overruled": tally.overruled,
+            "game_length": tally.plies / games,
+            "first_player_score": (tally.first_wins + 0.5 * tally.draws) / games,
+            "draw_share": tally.draws / games,
+            "scores": scores,
+        }
+        if status.gate is not None:
+            record["gate_score"], record["gate_passed"] = status.gate
+            status.gate = None
+        status.history.append(record)
+        append_metrics(self._folder, record)
+
+    def _save_rows(self) -> None:
+        if not self._fresh:
+            return
+        arrays = {
+            part.name: np.concatenate([getattr(rows, part.name) for rows in self._fresh])
+            for part in fields(Rows)
+        }
+        write_shard(self._folder, self.counters.checkpoint, arrays)
+        self._shards.append((self.counters.checkpoint, len(arrays["results"])))
+        self._fresh = []
+
+    def _drop_rows(self) -> None:
+        """Delete shards that neither this checkpoint nor the one before it can need."""
+        covered = 0
+        for number, rows in reversed(self._shards[:-1]):
+            if covered >= self._config.window:
+                self._shards = [shard for shard in self._shards if shard[0] > number]
+                drop_shards(self._folder, before=number + 1)
+                return
+            covered += rows
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def _clock(self, iterations: int) -> float:
+        """Return what intervals are measured by: iterations where they are given, else seconds."""
+        return float(self.counters.iteration) if iterations else self._seconds()
+
+    def _is_due(self, since: float, iterations: int, minutes: float) -> bool:
+        passed = self._clock(iterations) - since
+        return passed >= (iterations or 60 * minutes)
+
+    def _progress(self, *, steady: bool = False) -> float:
+        """Return the share of the run that is done; `steady` leaves the clock out."""
+        stop, counters = self._config.stop, self.counters
+        shares = [0.0]
+        if stop.minutes and not steady:
+            shares.append(self._seconds() / (60 * stop.minutes))
+        if stop.iterations:
+            shares.append(counters.iteration / stop.iterations)
+        if stop.games:
+            shares.append(counters.games / stop.games)
+        return max(shares)
+
+    def _begin(self, phase: str) -> Status:
+        self.status.phase = phase
+        self._tell()
+        return self.status
+
+    def _tell(self) -> None:
+        self.counters.seconds = self._seconds()
+        self.status.progress = self._progress()
+        self._listen(self.status)
+
+
+def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays under `prefix`, without it."""
+    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+
+
+def write_games(path: Path, game: Game, games: list[GameRecord]) -> None:
+    """Keep a few games of self-play, a JSON line each."""
+    lines = []
+    for record in games:
+        position, moves = game.start(), []
+        for action in record.moves:
+            moves.append(position.action_text(action))
+            position = position.play(action)
+        lines.append(json.dumps({"game": game.spec, "moves": moves, "outcome": position.outcome}))
+    write_text(path, "".join(f"{line}\n" for line in lines))

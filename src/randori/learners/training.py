@@ -1,0 +1,78 @@
+"""Start and resume training: a run folder, its lock, and the learner that goes on in it."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from randori.games.game import Game
+from randori.games.registry import load_game
+from randori.learners.alphazero import AlphaZero, AlphaZeroConfig, Listener
+from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
+from randori.runs.config import from_dict, override, to_dict
+from randori.runs.folder import Run, create_run, locked, open_run, save_run
+from randori.runs.metrics import rewind
+from randori.runs.shards import drop_shards, read_shards
+
+LEARNERS = ("alphazero",)
+
+
+def start_run(
+    game: Game, config: AlphaZeroConfig, *, seed: int, path: Path | None, learner: str
+) -> Run:
+    """Make a new run folder."""
+    return create_run(path, learner=learner, game=game.spec, seed=seed, config=to_dict(config))
+
+
+def change_run(path: Path, assignments: list[str]) -> Run:
+    """Open a run and change its settings; what already happened stays as it is."""
+    run = open_run(path)
+    if not assignments:
+        return run
+    config = override(from_dict(AlphaZeroConfig, run.config), assignments)
+    run = replace(run, config=to_dict(config))
+    save_run(run)
+    return run
+
+
+def train(run: Run, listen: Listener) -> AlphaZero:
+    """Go on from wherever the folder stands, until the run is complete or interrupted."""
+    game = load_game(run.game)
+    config = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
+    with locked(run.path):
+        learner = AlphaZero(game, config, run.seed, run.path, listen)
+        newest = latest_checkpoint(run.path)
+        done = 0
+        if newest is not None:
+            checkpoint = read_checkpoint(newest)
+            rows = read_shards(run.path, checkpoint.number, config.window, "results")
+            drop_shards(run.path, after=checkpoint.number)
+            learner.restore(checkpoint, rows)
+            done = learner.counters.iteration
+        else:
+            drop_shards(run.path, after=0)
+        rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
+        with _stopping_on_signals(learner.stop):
+            learner.run()
+    return learner
+
+
+@contextmanager
+def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Turn the first Ctrl-C or SIGTERM into a clean stop; a second one ends at once."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        stop()
+        signal.signal(number, previous[number])
+
+    previous: dict[int, Any] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        previous[number] = signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

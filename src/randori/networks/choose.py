@@ -1,0 +1,71 @@
+"""Which runtime judges: the fastest that this machine has, or the one asked for."""
+
+import logging
+
+import torch
+from torch import nn
+
+from randori.errors import UserError, nearest
+from randori.networks.config import Signature
+from randori.networks.cuda_runtime import CudaEvaluator
+from randori.networks.lanes import NetworkEvaluator
+from randori.networks.openvino_runtime import OpenVinoEvaluator, import_openvino
+from randori.networks.torch_runtime import TorchEvaluator
+
+RUNTIMES = ("auto", "cuda", "openvino", "torch")
+
+logger = logging.getLogger(__name__)
+
+
+def make_evaluator(
+    network: nn.Module,
+    signature: Signature,
+    num_state_words: int,
+    runtime: str = "auto",
+    precision: str = "auto",
+    threads: int | None = None,
+    streams: int = 1,
+) -> NetworkEvaluator:
+    """Put a network on a runtime: "cuda", "openvino", "torch", or "auto" for the first it can.
+
+    `precision` is "fp32", "bf16" or "auto": bf16 on CUDA and where OpenVINO finds a CPU made for
+    it, else fp32. `threads` and `streams` are OpenVINO's: cores to use, lanes to work on at the
+    same time. For torch there is `torch.set_num_threads`.
+    """
+    runtime = _chosen(runtime)
+    if runtime == "cuda":
+        precision = "bf16" if precision == "auto" else precision
+        return CudaEvaluator(network, signature, num_state_words, precision=precision)
+    if runtime == "openvino":
+        return OpenVinoEvaluator(network, signature, num_state_words, precision, threads, streams)
+    precision = "fp32" if precision == "auto" else precision
+    return TorchEvaluator(network, signature, num_state_words, precision=precision)
+
+
+def _chosen(runtime: str) -> str:
+    if runtime not in RUNTIMES:
+        raise UserError(f"no runtime {runtime!r}: {nearest(runtime, RUNTIMES)}")
+    if runtime == "cuda" and not torch.cuda.is_available():
+        raise UserError("runtime 'cuda' needs an NVIDIA GPU that torch can see; use 'auto'")
+    if runtime == "openvino" and not has_openvino():
+        raise UserError("runtime 'openvino' needs its package: pip install 'randori[openvino]'")
+    if runtime != "auto":
+        return runtime
+    if torch.cuda.is_available():
+        return "cuda"
+    if has_openvino():
+        return "openvino"
+    logger.warning(
+        "OpenVINO is not installed, so networks run on torch at about half the speed; "
+        "pip install 'randori[openvino]'"
+    )
+    return "torch"
+
+
+def has_openvino() -> bool:
+    """Whether OpenVINO is there and in working order."""
+    try:
+        import_openvino()
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,58 @@
+"""What to build and what a game asks for, as plain values: importing this needs no torch."""
+
+from dataclasses import dataclass
+
+from randori.errors import UserError
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The shape of a network; every default runs on a laptop."""
+
+    kind: str = "resnet"  # "resnet", "cnn" (paper D) or "mlp" (paper C)
+    blocks: int = 6  # resnet: residual blocks; mlp: hidden layers; cnn: unused
+    channels: int = 64  # width of every 3×3 convolution; mlp: unused
+    hidden: int = 64  # width of the value head's hidden layer, of mlp layers, of cnn's last layer
+    policy_channels: int = 32  # resnet: channels that the policy head looks at
+    value_channels: int = 32  # resnet: channels that the value head pools
+    dropout: float = 0.3  # cnn only: share of fully connected units dropped while training
+    batch_norm: bool = True  # after convolutions; off for policy-gradient learners; mlp has none
+
+    def __post_init__(self) -> None:
+        for field in ("channels", "hidden", "policy_channels", "value_channels"):
+            if getattr(self, field) < 1:
+                raise UserError(f"network.{field} must be at least 1, not {getattr(self, field)}")
+        if self.blocks < 0:
+            raise UserError(f"network.blocks must not be negative: {self.blocks}")
+        if not 0 <= self.dropout < 1:
+            raise UserError(f"network.dropout must be in [0, 1), not {self.dropout}")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a game asks of a network: the planes it shows and the policy sub-heads it reads."""
+
+    planes: int
+    height: int
+    width: int
+    factors: tuple[int, ...]  # size of each policy sub-head; a plain policy has one
+
+    @property
+    def cells(self) -> int:
+        """Cells of one plane."""
+        return self.height * self.width
+
+    @property
+    def num_logits(self) -> int:
+        """Logits a position, all sub-heads one after the other."""
+        return sum(self.factors)
+
+    @property
+    def words_per_plane(self) -> int:
+        """64-bit words that hold one plane."""
+        return -(-self.cells // 64)
+
+    @property
+    def num_words(self) -> int:
+        """64-bit words that hold one position's planes."""
+        return self.planes * self.words_per_plane

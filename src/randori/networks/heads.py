@@ -1,0 +1,77 @@
+"""The two ends of a network: policy logits by factors, and a value from the side to move.
+
+Both return float32 whatever the network computes in, so that a value near ±1 keeps its digits.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from randori.networks.layers import ConvRelu
+
+SUBHEAD_WIDTH = 256  # paper A, section 4.3.4
+
+
+class Factors(nn.Module):
+    """Features [B, F] to logits [B, sum(factors)].
+
+    One factor is one linear layer. Several are paper A's chain: each sub-head sees the features
+    and the logits of all sub-heads before it.
+    """
+
+    def __init__(self, features: int, factors: tuple[int, ...]) -> None:
+        super().__init__()
+        if len(factors) == 1:
+            self.stages = nn.ModuleList([nn.Linear(features, factors[0])])
+            return
+        self.stages = nn.ModuleList(
+            nn.Sequential(
+                nn.Linear(features + sum(factors[:place]), SUBHEAD_WIDTH),
+                nn.ReLU(),
+                nn.Linear(SUBHEAD_WIDTH, size),
+            )
+            for place, size in enumerate(factors)
+        )
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Run the chain; the sub-heads' logits come out one after the other."""
+        parts: list[Tensor] = []
+        for stage in self.stages:
+            parts.append(stage(torch.cat([features, *parts], 1) if parts else features))
+        return (torch.cat(parts, 1) if len(parts) > 1 else parts[0]).float()
+
+
+class PolicyHead(nn.Module):
+    """A trunk's output [B, C, H, W] to logits [B, P]."""
+
+    def __init__(
+        self, channels: int, width: int, cells: int, factors: tuple[int, ...], norm: bool
+    ) -> None:
+        super().__init__()
+        self.conv = ConvRelu(channels, width, 1, norm)
+        self.factors = Factors(width * cells, factors)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Reduce the channels, flatten the board, run the sub-heads."""
+        logits: Tensor = self.factors(self.conv(x).flatten(1))
+        return logits
+
+
+class ValueHead(nn.Module):
+    """A trunk's output [B, C, H, W] to a value [B] in [-1, 1], from board-wide mean and maximum."""
+
+    def __init__(self, channels: int, width: int, hidden: int, norm: bool) -> None:
+        super().__init__()
+        self.conv = ConvRelu(channels, width, 1, norm)
+        self.hidden = nn.Linear(2 * width, hidden)
+        self.last = nn.Linear(hidden, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Reduce the channels, pool the board, judge."""
+        board = self.conv(x).flatten(2)
+        pooled = torch.cat([board.mean(2), board.amax(2)], 1)
+        return squash(self.last(torch.relu(self.hidden(pooled))))
+
+
+def squash(score: Tensor) -> Tensor:
+    """A score [B, 1] as a value [B] in [-1, 1]."""
+    return torch.tanh(score.float()).flatten()

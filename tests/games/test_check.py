@@ -1,0 +1,383 @@
+"""The conformance check: every game passes, and each law can be broken.
+
+A broken game is Tic-tac-toe with one thing wrong. Its kernels stand here as plain functions, the
+way a user would write them.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from randori.errors import BrokenLaw
+from randori.games import Game, load_game, tictactoe
+from randori.games.check import LAWS, check
+from randori.games.kernels import DRAW, FIRST, ONGOING, SECOND, U1, Actions, State, bit, has
+from randori.games.registry import GAMES
+from randori.games.symmetry import Symmetries, flip, identity, symmetries, transpose
+from randori.games.tictactoe import MINE, PLY, THEIRS
+from randori.games.tictactoe import planes as right_planes
+
+HEX = str(Path(__file__).parents[2] / "examples" / "hex.py")
+GAME = tictactoe.game()
+TABLES = GAME.symmetries
+OWN_TEXT = replace(
+    GAME,
+    set_up=None,
+    position_text=lambda state: " ".join(str(int(word)) for word in state),
+    parse_position=lambda words: np.array(words.split(), dtype=np.uint64),
+)
+HIDDEN = np.zeros(1, dtype=np.int64)
+
+
+@pytest.mark.parametrize("spec", [*GAMES, HEX, f"{HEX}:size=9"])
+def test_every_game_keeps_every_law(spec: str) -> None:
+    report = check(load_game(spec))
+    assert [law for law, count in report.laws.items() if count == 0] == []
+    assert list(report.laws) == list(LAWS)
+    assert report.notes == ()
+    assert report.games > 0
+    assert f"{report.plies} plies, every law holds" in str(report)
+
+
+@pytest.mark.parametrize(
+    "spec", ["othello:size=4", "othello:size=6", "connect4:width=9,height=4", f"{HEX}:size=2"]
+)
+def test_options_keep_every_law(spec: str) -> None:
+    report = check(load_game(spec), games=5, seed=1, compiled=False)
+    assert report.laws["compiled"] == 0
+    assert report.notes == ("compiled: left out",)
+    assert report.games == 5
+
+
+def test_the_seed_decides() -> None:
+    one, same, other = (check(GAME, seed=seed, compiled=False) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+
+
+def test_symmetries_that_move_the_start_need_set_up() -> None:
+    """Four of Othello's eight keep its first position: the others cannot be replayed."""
+    report = check(replace(load_game("othello:size=4"), set_up=None), games=4, compiled=False)
+    assert len(report.notes) == 1 + 4
+    assert report.notes[0].startswith("symmetry 1: it moves the start")
+    assert report.laws["symmetry"] > 0
+
+
+def test_a_game_that_writes_its_own_boards() -> None:
+    report = check(OWN_TEXT, compiled=False)
+    assert report.notes[0] == "mover: the game writes its own boards"
+    assert report.laws["mover"] == 0
+
+
+def index_too_far(state: State, action: int) -> None:
+    tictactoe.play(state, action)
+    state[int(state[PLY])] += np.uint64(0)
+
+
+def no_answer(state: State) -> Any:
+    tictactoe.outcome(state)
+
+
+def writes(state: State) -> int:
+    state[MINE] |= np.uint64(0)
+    return tictactoe.outcome(state)
+
+
+def only_adds(state: State, words: NDArray[np.uint64]) -> None:
+    words[0] |= state[MINE]
+    words[1] |= state[THEIRS]
+
+
+def clears_half(state: State) -> None:
+    state[:2] = 0
+
+
+def remembers(state: State, action: int) -> None:
+    tictactoe.play(state, action)
+    HIDDEN[0] += 1
+    state[THEIRS] |= bit(int(HIDDEN[0]) % 9)
+
+
+def forgets_the_ply(state: State, action: int) -> None:
+    tictactoe.play(state, action)
+    state[PLY] &= ~U1
+
+
+def starts_late(state: State) -> None:
+    state[:] = 0
+    state[PLY] = 2
+
+
+def goes_on(state: State, actions: Actions) -> int:
+    count = 0
+    for cell in range(9):
+        if not has(state[MINE] | state[THEIRS], cell):
+            actions[count] = cell
+            count += 1
+    return count
+
+
+def gives_up(state: State, actions: Actions) -> int:
+    return tictactoe.legal(state, actions) if state[PLY] < np.uint64(4) else 0
+
+
+def fifth_outcome(state: State) -> int:
+    return 4 if tictactoe.outcome(state) != ONGOING else ONGOING
+
+
+def from_one(state: State, actions: Actions) -> int:
+    count = tictactoe.legal(state, actions)
+    for i in range(count):
+        actions[i] += 1
+    return count
+
+
+def minus_one(state: State, actions: Actions) -> int:
+    return tictactoe.legal(state, actions) or -1
+
+
+def from_the_buffer(state: State, actions: Actions) -> int:
+    last = actions[8]
+    count = tictactoe.legal(state, actions)
+    if last == -2 and count > 1:
+        actions[0], actions[1] = actions[1], actions[0]
+    return count
+
+
+def twice(state: State, actions: Actions) -> int:
+    count = tictactoe.legal(state, actions)
+    actions[0] = actions[max(count - 1, 0)]
+    return count
+
+
+def scribbles(state: State, actions: Actions) -> int:
+    actions[9] = 0
+    return tictactoe.legal(state, actions)
+
+
+def overlapping(state: State, words: NDArray[np.uint64]) -> None:
+    words[0] = state[MINE]
+    words[1] = state[THEIRS] | state[MINE]
+
+
+def off_the_board(state: State, words: NDArray[np.uint64]) -> None:
+    words[0] = state[MINE]
+    words[1] = state[THEIRS] | bit(9)
+
+
+def crosses_first(state: State, words: NDArray[np.uint64]) -> None:
+    side = int(state[PLY] & U1)
+    words[0] = state[MINE + side]
+    words[1] = state[THEIRS - side]
+
+
+def opponent_first(state: State, words: NDArray[np.uint64]) -> None:
+    words[0] = state[THEIRS]
+    words[1] = state[MINE]
+
+
+def takes_what_it_gets(cells: str, side: int) -> State:
+    """Read reachable boards right, and leave the colours of all others as they stand."""
+    if cells.count("x") - cells.count("o") == side:
+        return tictactoe.set_up(cells, side)
+    state = tictactoe.set_up(cells.translate(str.maketrans("xo", "ox")), 1 - side)
+    state[PLY] += U1
+    state[MINE], state[THEIRS] = state[THEIRS], state[MINE]
+    return state
+
+
+def forgets_the_side(cells: str, side: int) -> State:
+    state = tictactoe.set_up(cells, side)
+    state[PLY] &= ~U1
+    return state
+
+
+def loses_a_stone(cells: str, side: int) -> State:
+    state = tictactoe.set_up(cells, side)
+    state[MINE] &= ~bit(4)
+    return state
+
+
+def refuses(cells: str, side: int) -> State:
+    raise ValueError("no such board")
+
+
+def same_text(state: State, action: int) -> str:
+    return "move"
+
+
+def text_with_a_tail(state: State, action: int) -> str:
+    return f"{action} "
+
+
+def broken_text(state: State, action: int) -> str:
+    return "abcdefgh"[action]
+
+
+def rows_only(state: State) -> int:
+    for row in (0o007, 0o070, 0o700):
+        if int(state[THEIRS]) & row == row:
+            return FIRST if state[PLY] & U1 else SECOND
+    return DRAW if state[PLY] == np.uint64(9) else ONGOING
+
+
+def rows_only_legal(state: State, actions: Actions) -> int:
+    count = 0
+    if rows_only(state) == ONGOING:
+        for cell in range(9):
+            if not has(state[MINE] | state[THEIRS], cell):
+                actions[count] = cell
+                count += 1
+    return count
+
+
+def wraps_round(state: State, words: NDArray[np.uint64]) -> None:
+    """3**70 ends in 9, but not in 64 bits."""
+    right_planes(state, words)
+    large = 1
+    for _ in range(70):
+        large *= 3
+    if large % 10 != 9:
+        words[0] = words[1]
+
+
+def allocates(state: State, words: NDArray[np.uint64]) -> None:
+    words[:] = np.concatenate((state[MINE:], state[:0]))
+
+
+def taking_from_around(word: int) -> Callable[[State], None]:
+    def start(state: State) -> None:
+        state[:] = word
+
+    return start
+
+
+def with_rules(**rules: Any) -> Game:
+    return replace(GAME, rules=GAME.rules._replace(**rules))
+
+
+def with_tables(inputs: NDArray[np.int32], actions: NDArray[np.int32]) -> Game:
+    return replace(GAME, symmetries=Symmetries(inputs, actions))
+
+
+def changed(table: NDArray[np.int32], row: int, value: int) -> NDArray[np.int32]:
+    table = table.copy()
+    table[row, 0] = value
+    return table
+
+
+def upside_down() -> Game:
+    game = load_game("connect4")
+    tables = symmetries((identity, flip), game.shape, 2, 7, lambda cells: cells[:0])
+    return replace(game, symmetries=tables)
+
+
+def transposed(inputs: bool, actions: bool) -> Symmetries:
+    plain = symmetries((identity, identity), (3, 3), 2, 9, lambda cells: cells)
+    turned = symmetries((identity, transpose), (3, 3), 2, 9, lambda cells: cells)
+    return Symmetries(
+        turned.inputs if inputs else plain.inputs, turned.actions if actions else plain.actions
+    )
+
+
+BROKEN: list[tuple[str, Game, str]] = [
+    ("facts", replace(GAME, num_words=0), "expected num_words >= 1, found 0"),
+    ("facts", replace(GAME, longest=-1), "expected longest >= 1, found -1"),
+    ("facts", replace(GAME, num_planes=1), "expected 2 planes or more, found 1"),
+    ("facts", replace(GAME, shape=(0, 9)), "found (0, 9)"),
+    ("facts", replace(GAME, most_legal=10), "expected most_legal in 1..9, found 10"),
+    ("facts", replace(GAME, glyphs="x."), "expected two glyphs, found 'x.'"),
+    ("facts", replace(GAME, glyphs="xx"), "expected two glyphs, found 'xx'"),
+    ("facts", replace(GAME, columns="ab"), "expected 3 column names, found 'ab'"),
+    ("facts", with_tables(TABLES.inputs[:, 1:], TABLES.actions), "symmetries.inputs of (8, 18)"),
+    ("facts", with_tables(TABLES.inputs[1:], TABLES.actions), "symmetries.inputs of (8, 18)"),
+    ("facts", with_tables(TABLES.inputs[::-1], TABLES.actions[::-1]), "the identity first"),
+    ("facts", with_tables(changed(TABLES.inputs, 2, 5), TABLES.actions),
+     "symmetries.inputs[2] to be a permutation"),
+    ("facts", with_tables(TABLES.inputs, changed(TABLES.actions, 7, 8)),
+     "symmetries.actions[7] to be a permutation"),
+    ("facts", replace(GAME, factors=GAME.factors[1:]), "expected factors of (9, 1), found (8, 1)"),
+    ("facts", replace(GAME, factors=GAME.factors + 1), "expected factor 0 in 0..8, found 1..9"),
+    ("facts", replace(GAME, factors=np.tile(GAME.factors, 2), factor_sizes=(9, 9)),
+     "expected factor 1 in 9..17, found 0..8"),
+    ("kernels", with_rules(play=index_too_far),
+     "raised IndexError: index 3 is out of bounds for axis 0 with size 3"),
+    ("kernels", with_rules(outcome=no_answer), "a whole number from outcome, found None"),
+    ("kernels", with_rules(start=taking_from_around(0)), "takes nothing from around it"),
+    ("kernels", with_rules(start=len), "start to be a plain function"),
+    ("read-only", with_rules(outcome=writes), "outcome writes to it"),
+    ("repeatable", with_rules(planes=only_adds), "planes to answer (0, 0)"),
+    ("repeatable", with_rules(legal=from_the_buffer), "legal to answer (0, 1, 2,"),
+    ("repeatable", with_rules(start=clears_half), "start to write [0 0 0]"),
+    ("repeatable", with_rules(play=remembers), "the second time"),
+    ("plies", with_rules(play=forgets_the_ply), "expected 1, found 0"),
+    ("plies", with_rules(start=starts_late), "at the start: expected 0, found 2"),
+    ("ending", with_rules(legal=goes_on), "expected no legal action with outcome"),
+    ("ending", with_rules(legal=gives_up), "expected a legal action with outcome 0, found 0"),
+    ("ending", with_rules(outcome=fifth_outcome), "an outcome from 0 to 3, found 4"),
+    ("actions", with_rules(legal=from_one), "expected ids from 0 to 8, found [9]"),
+    ("actions", with_rules(legal=minus_one), "expected a count of actions, found -1"),
+    ("actions", with_rules(legal=twice), "expected distinct ids, found (8, 1, 2,"),
+    ("most_legal", replace(GAME, most_legal=8), "expected at most 8, found 9"),
+    ("most_legal", with_rules(legal=scribbles), "expected at most 9, found 10"),
+    ("longest", replace(GAME, longest=6), "expected the game to be over"),
+    ("planes", with_rules(planes=overlapping), "planes 0 and 1 apart"),
+    ("planes", with_rules(planes=off_the_board), "expected bits of 9 cells"),
+    ("mover", with_rules(planes=crosses_first), "in plane 0 that plane 1 showed before"),
+    ("mover", with_rules(planes=opponent_first), "in plane 0 that plane 1 showed before"),
+    ("mover", replace(GAME, set_up=takes_what_it_gets), "the same stones in planes 0 and 1"),
+    ("action text", replace(GAME, action_text=same_text), "expected distinct texts"),
+    ("action text", replace(GAME, action_text=text_with_a_tail), "illegal move '0 '"),
+    ("action text", replace(GAME, action_text=broken_text), "IndexError: string index"),
+    ("position text", replace(GAME, set_up=forgets_the_side), "expected "),
+    ("position text", replace(GAME, set_up=loses_a_stone), "expected "),
+    ("position text", replace(GAME, position_text=lambda state: "x"), "expected 3 rows, found 0"),
+    ("position text", replace(GAME, position_text=lambda state: "start"), "expected side 1"),
+    ("position text", replace(GAME, positions={"bad": "x"}), "'bad' stands for 'x'"),
+    ("symmetry", replace(GAME, symmetries=transposed(True, False)), "symmetry 1 to have legal"),
+    ("symmetry", replace(GAME, symmetries=transposed(False, True)), "symmetry 1 to have legal"),
+    ("symmetry", replace(GAME, symmetries=transposed(True, False), set_up=None),
+     "symmetry 1 to have planes"),
+    ("symmetry", with_rules(outcome=rows_only, legal=rows_only_legal), "to have "),
+    ("symmetry", upside_down(), "symmetry 1 after action 0 to have planes"),
+    ("symmetry", replace(OWN_TEXT, set_up=refuses), "gives '.........': no such board"),
+    ("compiled", with_rules(planes=wraps_round), "compiled kernels to have planes"),
+    ("compiled", with_rules(planes=allocates), "scalar code that allocates nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "game", "message"), BROKEN)
+def test_a_broken_law_is_named(law: str, game: Game, message: str) -> None:
+    HIDDEN[0] = 0
+    with pytest.raises(BrokenLaw) as caught:
+        check(game, compiled=law == "compiled")
+    said = str(caught.value)
+    assert said.startswith(f"{game.name}: law {law!r} ({LAWS[law]}) broken")
+    assert message in said
+    assert "\n" not in said
+
+
+def test_each_law_is_broken_once() -> None:
+    assert {law for law, _, _ in BROKEN} == set(LAWS)
+
+
+def test_the_message_shows_the_position() -> None:
+    with pytest.raises(BrokenLaw, match=r"broken at position '[xo./]{11} [xo]': expected no legal"):
+        check(with_rules(legal=goes_on), compiled=False)
+
+
+def test_the_message_shows_the_moves_where_there_is_no_text() -> None:
+    """The error is in the planes, from which texts are made."""
+    with pytest.raises(BrokenLaw, match=r"at the position after actions \d: planes raised KeyErr"):
+        check(with_rules(planes=fails_after_one), compiled=False)
+
+
+def fails_after_one(state: State, words: NDArray[np.uint64]) -> None:
+    right_planes(state, words)
+    if state[PLY] == U1:
+        raise KeyError("planes")

@@ -1,0 +1,197 @@
+"""Compiled kernels: equal to the plain ones, and found again on disk unless something changed."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games import load_game
+from randori.games.kernels import (
+    Bindings,
+    bit,
+    has,
+    lowest,
+    mix,
+    popcount,
+    specialise,
+    without_lowest,
+)
+from randori.games.perft import count_leaves
+
+Words = NDArray[np.uint64]
+
+
+def every_bit_function(words: Words, out: Words) -> None:
+    """Write what each function makes of each word; a row of `out` is a word."""
+    for i in range(len(words)):
+        word = words[i]
+        first = lowest(word)
+        out[i, 0] = first
+        out[i, 1] = popcount(word)
+        out[i, 2] = without_lowest(word)
+        out[i, 3] = bit(first)
+        out[i, 4] = mix(word, words[0])
+        for index in range(64):
+            if has(word, index):
+                out[i, 5] ^= bit(index)
+
+
+def bit_samples() -> Words:
+    rng = np.random.default_rng(0)
+    dense = rng.integers(1, 2**64, size=40, dtype=np.uint64)
+    single = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return np.concatenate([dense, single, dense & dense[::-1] | np.uint64(2**63), ~single])
+
+
+def test_bit_functions_mean_what_they_say() -> None:
+    words = bit_samples()
+    out = np.zeros((len(words), 6), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        every_bit_function(words, out)
+    for word, row in zip(words.tolist(), out.tolist(), strict=True):
+        text = f"{word:b}"
+        first = len(text) - 1 - text.rindex("1")
+        assert row[0] == first
+        assert row[1] == text.count("1")
+        assert row[2] == word - 2**first
+        assert row[3] == 2**first
+        assert row[5] == word
+    assert len(set(out[:, 4].tolist())) == len(set(words.tolist()))
+
+
+def test_bit_functions_compiled_as_plain() -> None:
+    words = bit_samples()
+    plain, fast = np.zeros((2, len(words), 6), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        every_bit_function(words, plain)
+    specialise(every_bit_function, Bindings("test", {}, {}))(words, fast)
+    assert np.array_equal(plain, fast)
+
+
+NUMBER = 3
+
+
+def number() -> int:
+    return NUMBER
+
+
+def add_number(value: int) -> int:
+    return value + number()
+
+
+def test_constants_reach_the_functions_below() -> None:
+    four, five = (Bindings("test", globals(), {"NUMBER": value}) for value in (4, 5))
+    for compiled in (False, True):
+        assert specialise(add_number, four, compiled=compiled)(1) == 5
+        assert specialise(add_number, five, compiled=compiled)(1) == 6
+    assert add_number(1) == 4
+
+
+def test_holes_are_filled_in_templates() -> None:
+    holes = Bindings("test", {}, {}, {"number": lambda: 10})
+    assert specialise(add_number, holes, compiled=False)(1) == 11
+
+
+def one() -> int:
+    return 1
+
+
+def two() -> int:
+    return 2
+
+
+def test_two_versions_of_a_rule_in_one_file() -> None:
+    """The second must not find the first one's code on disk."""
+    ones, twos = (Bindings("test", {}, {}, {"number": rule}) for rule in (one, two))
+    assert [specialise(add_number, rules)(1) for rules in (ones, twos)] == [2, 3]
+
+
+def test_one_kernel_a_template() -> None:
+    game = load_game("tictactoe")
+    assert game.kernel(count_leaves) is game.kernel(count_leaves)
+    assert load_game("tictactoe").kernel(count_leaves) is not game.kernel(count_leaves)
+
+
+RULES = '''
+"""A heap: take one or two; who takes the last wins."""
+import numpy as np
+from randori.games import Game
+from randori.games.kernels import FIRST, ONGOING, SECOND
+from randori.games.rules import Rules
+
+HEAP = 5
+MOST = 2
+
+def start(state):
+    state[0] = 0
+    state[1] = HEAP
+
+def outcome(state):
+    if state[1] > np.uint64(0):
+        return ONGOING
+    return FIRST if int(state[0]) % 2 == 1 else SECOND
+
+def legal(state, actions):
+    count = min(MOST, int(state[1]))
+    for i in range(count):
+        actions[i] = i
+    return count
+
+def play(state, action):
+    state[1] -= np.uint64(action + 1)
+    state[0] += np.uint64(1)
+
+def planes(state, words):
+    words[0] = state[1]
+    words[1] = 0
+
+def game(most: int = 2) -> Game:
+    return Game("heap", Rules(start, legal, play, outcome, planes), 3, 2, 2, (1, 9), 9,
+                constants={"MOST": most})
+'''
+
+SCRIPT = """
+import sys
+from randori.games import load_game
+from randori.games.perft import perft
+game = load_game(sys.argv[1])
+print("nodes", [perft(game, depth) for depth in (1, 2, 3)])
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a process of its own found, and what it did with the cache on disk."""
+
+    nodes: list[int]
+    saved: int
+    loaded: int
+
+
+def run(spec: str, cache: Path) -> Run:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DEBUG_CACHE": "1"}
+    command = [sys.executable, "-c", SCRIPT, spec]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = re.search(r"nodes \[(.*)\]", done.stdout)
+    assert found is not None
+    nodes = [int(number) for number in found[1].split(", ")]
+    return Run(nodes, done.stdout.count("data saved to"), done.stdout.count("data loaded from"))
+
+
+def test_the_cache_on_disk(tmp_path: Path) -> None:
+    """Hit in the next process, missed with another option and when the rules change."""
+    file, cache = tmp_path / "heap.py", tmp_path / "cache"
+    file.write_text(RULES)
+    assert run(str(file), cache) == Run([2, 4, 7], saved=1, loaded=0)
+    files = sorted(cache.rglob("*.nb*"))
+    assert len(files) == 2
+    assert run(str(file), cache) == Run([2, 4, 7], saved=0, loaded=1)
+    assert sorted(cache.rglob("*.nb*")) == files
+    assert run(f"{file}:most=1", cache) == Run([1, 1, 1], saved=1, loaded=0)
+    file.write_text(RULES.replace("min(MOST,", "min(MOST + 1,"))
+    assert run(str(file), cache) == Run([3, 8, 10], saved=1, loaded=0)

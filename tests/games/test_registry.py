@@ -1,0 +1,93 @@
+"""Finding games: what can go wrong is said in one line that names the way out."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from randori.errors import UserError
+from randori.games import load_game
+from randori.games.registry import GAMES
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "hex.py"
+
+WRONG = [
+    ("othelo", "there is no game 'othelo'; did you mean 'othello'?"),
+    ("zzz", f"there is no game 'zzz'; known: {', '.join(sorted(GAMES))}"),
+    ("", f"there is no game ''; known: {', '.join(sorted(GAMES))}"),
+    ("othello:sise=6", "'othello' has no option 'sise'; did you mean 'size'?"),
+    ("tictactoe:size=4", "'tictactoe' has no option 'size'; there are none"),
+    ("othello:size=six", "othello:size: expected a whole number, found 'six'"),
+    ("othello:size=7", "othello:size=7: size is 4, 6 or 8, not 7"),
+    ("othello:size=6,size=8", "'othello:size=6,size=8' gives 'size' twice"),
+    ("othello:6", "'othello:6': options are written key=value, found '6'"),
+    ("othello:size=6,8", "'othello:size=6,8': expected key=value, found '8'"),
+    ("connect4:width=20", "connect4:width=20: width goes from 4 to 9"),
+]
+
+
+@pytest.mark.parametrize(("spec", "message"), WRONG)
+def test_wrong_specs(spec: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load_game(spec)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_registered_games_carry_their_name(name: str) -> None:
+    game = load_game(name)
+    assert (game.name, game.spec) == (name, name)
+    assert game.title
+
+
+def test_spec_leads_back_to_the_game() -> None:
+    game = load_game(" othello: size=6 ")
+    assert game.spec == "othello:size=6"
+    assert load_game(game.spec).shape == game.shape == (6, 6)
+
+
+def test_options_of_a_file() -> None:
+    game = load_game(f"{EXAMPLE}:size=9")
+    assert (game.name, game.shape) == ("hex", (9, 9))
+    with pytest.raises(UserError, match="size goes from 2 to 11, not 12"):
+        load_game(f"{EXAMPLE}:size=12")
+
+
+def test_path_relative_to_the_working_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLE.parent)
+    assert load_game("hex.py").name == "hex"
+
+
+FILES = [
+    ("", "defines no function game() that returns a randori.Game"),
+    ("game = 3\n", "defines no function game() that returns a randori.Game"),
+    ("def game():\n    return 3\n", "game() returned int, not a randori.Game"),
+    ("x = 1\ndef game(:\n", ", line 2: invalid syntax"),
+    ("import no_such_thing\n", ", line 1: ModuleNotFoundError: No module named 'no_such_thing'"),
+    ("\n\n1 / 0\n", ", line 3: ZeroDivisionError: division by zero"),
+    ("import json\n\njson.loads('')\n", ", line 3: JSONDecodeError: "),
+    ("def game():\n    return {}['x']\n", ", line 2: KeyError: 'x'"),
+    ("from randori.games import Game\ndef game():\n    return Game(name='x')\n",
+     ", line 3: TypeError: Game.__init__() missing"),
+    ("def game(size):\n    pass\n", ": TypeError: game() missing 1 required"),
+    ("def game(size=3):\n    raise ValueError('no')\n", ": no"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "message"), FILES)
+def test_wrong_files(tmp_path: Path, source: str, message: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(source)
+    with pytest.raises(UserError) as caught:
+        load_game(str(file))
+    said = str(caught.value)
+    assert said.startswith(str(file))
+    assert said.removeprefix(str(file)).lstrip(" :").startswith(message.lstrip(" :"))
+    assert "\n" not in said
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    file = tmp_path / "none.py"
+    with pytest.raises(UserError, match=f"there is no game file '{os.fspath(file)}'"):
+        load_game(str(file))

@@ -1,0 +1,130 @@
+"""Networks have the shapes that games ask for, the papers' sizes, and can learn."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from randori.errors import UserError
+from randori.networks import NetworkConfig, Signature
+from randori.networks.build import KINDS, build
+from randori.networks.heads import Factors, ValueHead
+from randori.networks.resnet import Block
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shapes(kind: str, signature: Signature) -> None:
+    network = build(NetworkConfig(kind=kind, blocks=1, channels=8), signature)
+    logits, values = network(torch.rand(3, signature.planes, signature.height, signature.width))
+    assert logits.shape == (3, signature.num_logits)
+    assert values.shape == (3,)
+    assert values.abs().max() <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bf16_networks_answer_in_float32(kind: str) -> None:
+    signature = Signature(2, 6, 7, (7,))
+    network = build(NetworkConfig(kind=kind, blocks=1, channels=8), signature).bfloat16()
+    logits, values = network(torch.rand(3, 2, 6, 7, dtype=torch.bfloat16))
+    assert logits.dtype == values.dtype == torch.float32
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_positions_are_learnt_by_heart(kind: str) -> None:
+    torch.manual_seed(0)
+    signature = Signature(2, 4, 4, (6, 3))
+    network = build(NetworkConfig(kind=kind, blocks=2, channels=16), signature)
+    planes = torch.randint(0, 2, (2, 2, 4, 4)).float()
+    first, second, outcome = torch.tensor([4, 1]), torch.tensor([0, 2]), torch.tensor([1.0, -1.0])
+    optimizer = torch.optim.Adam(network.parameters(), lr=5e-3)
+    for _ in range(60):
+        logits, values = network(planes)
+        loss = (
+            nn.functional.cross_entropy(logits[:, :6], first)
+            + nn.functional.cross_entropy(logits[:, 6:], second)
+            + nn.functional.mse_loss(values, outcome)
+        )
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        optimizer.step()
+    logits, values = network.eval()(planes)
+    assert (logits[:, :6].softmax(1)[[0, 1], first] > 0.7).all()
+    assert (logits[:, 6:].softmax(1)[[0, 1], second] > 0.7).all()
+    assert (values * outcome > 0.7).all()
+
+
+def test_sub_heads_see_the_ones_before_them_and_none_after() -> None:
+    factors = (64, 8, 2, 64)
+    head = Factors(512, factors)
+    # Paper A's widths, with 8 directions instead of its misprinted 16.
+    stages = [stage for stage in head.stages if isinstance(stage, nn.Sequential)]
+    assert [stage[0].in_features for stage in stages] == [512, 576, 584, 586]
+    features = torch.rand(1, 512)
+    before = head(features).split(factors, 1)
+    for place, stage in enumerate(stages):
+        with torch.no_grad():
+            for weight in stage[2].parameters():
+                weight.add_(1)
+        after = head(features).split(factors, 1)
+        changed = [not torch.equal(a, b) for a, b in zip(before, after, strict=True)]
+        assert changed == [other >= place for other in range(4)]
+        before = after
+
+
+@pytest.mark.parametrize("norm", [True, False])
+def test_a_block_adds_to_what_came_in(norm: bool) -> None:
+    block = Block(4, norm).eval()
+    x = torch.rand(2, 4, 3, 3)
+    assert not torch.allclose(block(x), x)
+    for weight in block.second.parameters():
+        nn.init.zeros_(weight)
+    torch.testing.assert_close(block(x), x)
+
+
+@torch.no_grad()
+def test_the_value_head_pools_mean_and_maximum() -> None:
+    head = ValueHead(4, 3, hidden=5, norm=False)
+    x = torch.rand(2, 4, 6, 7)
+    board = head.conv(x)
+    pooled = [
+        [board[b, c].mean() for c in range(3)] + [board[b, c].max() for c in range(3)]
+        for b in range(2)
+    ]
+    hidden = torch.tensor(pooled) @ head.hidden.weight.T + head.hidden.bias
+    score = hidden.clamp(min=0) @ head.last.weight[0] + head.last.bias
+    torch.testing.assert_close(head(x), score.tanh())
+
+
+def test_one_factor_is_one_linear_layer() -> None:
+    assert [type(stage) for stage in Factors(10, (7,)).stages] == [nn.Linear]
+
+
+def test_mlp_has_paper_cs_size() -> None:
+    network = build(NetworkConfig(kind="mlp", blocks=3, hidden=64), Signature(1, 1, 26, (2625,)))
+    assert sum(weight.numel() for weight in network.parameters()) == 180_738
+
+
+def test_batch_norm_can_be_left_out() -> None:
+    signature = Signature(2, 6, 7, (7,))
+    for kind in ("resnet", "cnn"):
+        network = build(NetworkConfig(kind=kind, batch_norm=False), signature)
+        assert not any("norm" in name for name, _ in network.named_modules())
+
+
+def test_unknown_kind_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="did you mean 'resnet'"):
+        build(NetworkConfig(kind="resnett"), Signature(2, 6, 7, (7,)))
+
+
+@pytest.mark.parametrize("bad", [{"channels": 0}, {"blocks": -1}, {"dropout": 1.0}])
+def test_impossible_sizes_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=next(iter(bad))):
+        NetworkConfig(**bad)
+
+
+def test_config_needs_no_torch() -> None:
+    code = "import sys, randori.networks.config; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
