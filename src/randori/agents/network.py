@@ -1,4 +1,4 @@
-"""Agents with a trained network inside: with search (`az`) or by its first impression (`policy`)."""
+"""Agents with a trained network inside: with search (`az`) or at first sight (`policy`)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -29,6 +29,9 @@ Actions = NDArray[np.int32]
 ONGOING, FIRST, SECOND, DRAW = range(4)
 """What `outcome` answers."""
 
+wide: Any = np.int64
+"""Widen an index: kernels that are always called with int64 are compiled only once."""
+
 U0 = np.uint64(0)
 U1 = np.uint64(1)
 

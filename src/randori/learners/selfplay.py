@@ -102,7 +102,7 @@ class Batch:
 def temperature_table(points: tuple[tuple[int, float], ...], longest: int) -> NDArray[np.float64]:
     """Tabulate a temperature schedule ply by ply."""
     plies, values = zip(*sorted(points), strict=True)
-    return np.interp(np.arange(longest), plies, values)
+    return np.asarray(np.interp(np.arange(longest), plies, values), dtype=np.float64)
 
 
 class Group:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from randori.games.dice import uniform
 from randori.games.game import Game
-from randori.games.kernels import DRAW, FIRST
+from randori.games.kernels import DRAW, FIRST, wide
 from randori.games.rules import STATE_WORDS, outcome, play, start
 from randori.search.cache import Cache
 from randori.search.puct import DONE, NO_ROOM, Knobs, Questions, absorb, add_noise, gather
@@ -296,7 +296,7 @@ def finish_move(
         play(root, tree.edges[edge].action)
         plant(tree, root)
     else:
-        reroot(tree, np.int64(tree.edges[edge].child))
+        reroot(tree, wide(tree.edges[edge].child))
     if tree.nodes[0].count == 0:
         reap(tree, slots, slot, harvest)
         new_game(tree, slots, slot, habits)
@@ -329,14 +329,14 @@ def play_on(
 
     Returns the number of questions, and whether some tree lacks room.
     """
-    rows = np.int64(0)
+    rows = wide(0)
     cramped = False
     for slot in range(len(slots.budget)):
         tree = tree_of(trees, slot)
         absorb(tree, cache, asked, slot, factors, knobs)
         why = DONE
         for _ in range(PATIENCE):
-            why = gather(tree, cache, asked, slot, rows, np.int64(slots.budget[slot]), knobs)
+            why = gather(tree, cache, asked, slot, rows, wide(slots.budget[slot]), knobs)
             if why != DONE:
                 break
             if slots.budget[slot] == 0:

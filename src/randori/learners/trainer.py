@@ -98,7 +98,7 @@ class Trainer:
         logits = factors.float()[:, self._factors].sum(dim=2)
         cross, error = policy_value_loss(logits, value.float(), policy, target)
         self._optimizer.zero_grad(set_to_none=True)
-        (cross + config.value_weight * error).backward()
+        torch.autograd.backward([cross + config.value_weight * error])
         if config.clip > 0:
             nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
         self._optimizer.step()

@@ -69,10 +69,10 @@ def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
         signal.signal(number, previous[number])
 
     previous: dict[int, Any] = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
         previous[number] = signal.signal(number, handle)
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        for number in previous:
+            signal.signal(number, previous[number])

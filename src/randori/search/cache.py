@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import U0, mix
+from randori.games.kernels import U0, mix, wide
 from randori.games.rules import INPUT_WORDS
 from randori.search.tree import Tree
 
@@ -47,10 +47,10 @@ def node_key(tree: Tree, node: int, words: NDArray[np.uint64]) -> np.uint64:
     return mix(key, U0) | np.uint64(1)
 
 
-def recall(cache: Cache, key: np.uint64) -> np.int64:
+def recall(cache: Cache, key: np.uint64) -> int:
     """Return the place of `key`, or -1."""
     place = (key >> np.uint64(1)) & np.uint64(len(cache.keys) - 1)
-    return np.int64(place) if cache.keys[place] == key else np.int64(-1)
+    return wide(place) if cache.keys[place] == key else wide(-1)
 
 
 def remember(cache: Cache, key: np.uint64, tree: Tree, node: int) -> None:

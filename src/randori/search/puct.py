@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.dice import Dice, gamma
+from randori.games.kernels import wide
 from randori.games.rules import STATE_WORDS, planes
 from randori.search.cache import Cache, node_key, recall, remember
 from randori.search.tree import (
@@ -24,7 +25,9 @@ from randori.search.tree import (
     proven_value,
 )
 
-DONE, NO_ROOM, BUSY = np.int64(-1), np.int64(-2), np.int64(-3)
+DONE: int = wide(-1)
+NO_ROOM: int = wide(-2)
+BUSY: int = wide(-3)
 """Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
 
 
@@ -81,7 +84,7 @@ def pick_edge(tree: Tree, node: int, exploration: float) -> int:
 
 def descend(tree: Tree, exploration: float) -> int:
     """Walk from the root to a node without priors or with a known result, making it if needed."""
-    node = np.int64(0)
+    node = wide(0)
     while tree.nodes[node].expanded and tree.nodes[node].proven == UNKNOWN:
         edge = pick_edge(tree, node, exploration)
         child = tree.edges[edge].child
@@ -222,7 +225,7 @@ def absorb(
     """Take the answers for one tree: expand its leaves and back their values up."""
     for k in range(asked.in_flight[slot]):
         row = asked.first_row[slot] + k
-        node = np.int64(asked.leaf[slot, k])
+        node = wide(asked.leaf[slot, k])
         value = asked.values[row]
         if knobs.leaves > 1:
             repay(tree, node)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.game import Game
+from randori.games.kernels import wide
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.puct import NO_ROOM, Knobs, Questions, absorb, gather
@@ -105,7 +106,7 @@ def step(
     knobs: Knobs,
 ) -> tuple[int, bool]:
     """Take the answers, put new questions; return how many, and whether a tree lacks room."""
-    rows = np.int64(0)
+    rows = wide(0)
     cramped = False
     for slot in range(len(budgets)):
         tree = tree_of(trees, slot)

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.game import Game
-from randori.games.kernels import DRAW, FIRST, ONGOING, State
+from randori.games.kernels import DRAW, FIRST, ONGOING, State, wide
 from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, outcome, play
 
 UNKNOWN, WON, LOST, DRAWN = 0, 1, -1, 2
 """What is proven of a node, for the side to move there."""
-NONE = np.int64(-1)
+NONE: int = wide(-1)
 """No such node or edge."""
 
 NEVER = np.float32(-np.inf)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from randori.games.dice import Dice, below
 from randori.games.game import Game
+from randori.games.kernels import wide
 from randori.search.search import Analysis, analyse_tree
 from randori.search.tree import (
     NONE,
@@ -30,8 +31,8 @@ from randori.search.uniform import play_out
 
 def pick_by_ucb(tree: Tree, node: int, exploration: float, dice: Dice) -> int:
     """Return an untried edge, drawn at random, or the one with the largest Q + c·√(ln N / n)."""
-    first = np.int64(tree.nodes[node].first)
-    count = np.int64(tree.nodes[node].count)
+    first = wide(tree.nodes[node].first)
+    count = wide(tree.nodes[node].count)
     untried = 0
     best = first
     best_score = -np.inf
@@ -56,14 +57,14 @@ def simulate(
     """Simulate until the root has that many visits or is proven; false when room runs out."""
     tree = tree_of(trees, 0)
     while tree.nodes[0].visits < simulations and tree.nodes[0].proven == UNKNOWN:
-        node = np.int64(0)
+        node = wide(0)
         is_new = tree.nodes[0].visits == 0
         while not is_new and tree.nodes[node].proven == UNKNOWN:
             edge = pick_by_ucb(tree, node, exploration, dice)
             is_new = tree.edges[edge].child == NONE
             if is_new and not has_room(tree):
                 return False
-            node = add_node(tree, node, edge) if is_new else np.int64(tree.edges[edge].child)
+            node = add_node(tree, node, edge) if is_new else wide(tree.edges[edge].child)
         value = proven_value(tree.nodes[node].proven)
         if tree.nodes[node].proven == UNKNOWN:
             value = np.float32(play_out(tree.states[node], scratch, tree.actions, dice))
