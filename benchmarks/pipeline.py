@@ -46,6 +46,9 @@ def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) ->
     stop.set()
     for worker in workers:
         worker.join()
+    for pair in lanes:
+        for lane in pair:
+            lane.wait()
     return rate
 
 

@@ -95,7 +95,8 @@ class CudaLane(HostArrays):
 
     def wait(self) -> None:
         """Return once the answers are there."""
-        self.done.synchronize()
+        if hasattr(self, "done"):  # not yet while the lane is being made
+            self.done.synchronize()
 
     def _capture(self, size: int) -> torch.cuda.CUDAGraph:
         with torch.inference_mode(), torch.cuda.stream(self._stream):

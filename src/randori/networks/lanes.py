@@ -42,6 +42,12 @@ class HostArrays:
         self.logits: NDArray[np.float32] = self.logits_tensor.numpy()
         self.values: NDArray[np.float32] = self.values_tensor.numpy()
 
+    def wait(self) -> None:
+        """Return once the answers are there; a runtime that works in the background overrides."""
+
+    def __del__(self) -> None:
+        self.wait()  # a batch still in flight writes into these arrays: they must outlive it
+
     def check(self, count: int) -> None:
         """Refuse a count of rows that the lane does not have."""
         if not 1 <= count <= self.batch:

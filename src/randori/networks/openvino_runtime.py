@@ -173,8 +173,9 @@ class OpenVinoLane(HostArrays):
 
     def wait(self) -> None:
         """Return once the answers are there."""
-        if self._request is not None:
-            self._request.wait()
+        request = getattr(self, "_request", None)  # None too while the lane is being made
+        if request is not None:
+            request.wait()
 
     def _bind(self, count: int) -> None:
         tensor = self._evaluator.openvino.Tensor
