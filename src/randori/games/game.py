@@ -65,6 +65,8 @@ class Game:
     spec: str = ""
     """How the registry finds this game again."""
     _kernels: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
+    _shared: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
+    """What templates call, compiled once for all of them."""
 
     def __post_init__(self) -> None:
         fill = object.__setattr__
@@ -132,7 +134,7 @@ class Game:
     def kernel(self, template: F) -> F:
         """Return `template` compiled for this game; the same one for the same template."""
         if template not in self._kernels:
-            specialise(template, self._bindings, built=self._kernels)
+            self._kernels[template] = specialise(template, self._bindings, built=self._shared)
         kernel: F = self._kernels[template]
         return kernel
 

@@ -33,6 +33,8 @@ from randori.games.rules import Rules
 from randori.games.symmetry import SQUARE, cell_symmetries
 
 SIZE = 8
+EAST, SOUTH_WEST, SOUTH, SOUTH_EAST = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(9)
+"""Steps from a cell to its neighbours; the other four go back."""
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NOT_LEFT = np.uint64(0xFEFEFEFEFEFEFEFE)
 """All cells but column a."""
@@ -45,44 +47,34 @@ PLY, MINE, THEIRS, MOVES = range(4)
 """Words of a state: discs of the side to move, of the other side, and where the mover may play."""
 
 
-def up(stones: np.uint64, step: int) -> np.uint64:
-    """Shift towards higher cells: by 1 east, by SIZE south, by SIZE ± 1 the diagonals."""
-    return stones << np.uint64(step)
-
-
-def down(stones: np.uint64, step: int) -> np.uint64:
-    """Shift towards lower cells, the opposite way."""
-    return stones >> np.uint64(step)
-
-
-def ray(mine: np.uint64, theirs: np.uint64, step: int) -> np.uint64:
+def ray(mine: np.uint64, theirs: np.uint64, step: np.uint64) -> np.uint64:
     """Cells that outflank `theirs` along one line, both ways; `theirs` is cut at the edge."""
-    ahead = up(mine, step) & theirs
-    back = down(mine, step) & theirs
+    ahead = (mine << step) & theirs
+    back = (mine >> step) & theirs
     for _ in range(SIZE - 3):
-        ahead |= up(ahead, step) & theirs
-        back |= down(back, step) & theirs
-    return up(ahead, step) | down(back, step)
+        ahead |= (ahead << step) & theirs
+        back |= (back >> step) & theirs
+    return (ahead << step) | (back >> step)
 
 
 def moves(mine: np.uint64, theirs: np.uint64) -> np.uint64:
     """All empty cells where `mine` turns at least one disc."""
     inner = theirs & NOT_LEFT & NOT_RIGHT
-    found = ray(mine, inner, 1) | ray(mine, inner, SIZE - 1) | ray(mine, inner, SIZE + 1)
-    return (found | ray(mine, theirs, SIZE)) & ~(mine | theirs) & FULL
+    found = ray(mine, inner, EAST) | ray(mine, inner, SOUTH_WEST) | ray(mine, inner, SOUTH_EAST)
+    return (found | ray(mine, theirs, SOUTH)) & ~(mine | theirs) & FULL
 
 
-def turned(disc: np.uint64, mine: np.uint64, theirs: np.uint64, step: int) -> np.uint64:
+def turned(disc: np.uint64, mine: np.uint64, theirs: np.uint64, step: np.uint64) -> np.uint64:
     """Discs of `theirs` between `disc` and another of `mine` along one line, both ways."""
-    ahead = up(disc, step) & theirs
-    back = down(disc, step) & theirs
+    ahead = (disc << step) & theirs
+    back = (disc >> step) & theirs
     for _ in range(SIZE - 3):
-        ahead |= up(ahead, step) & theirs
-        back |= down(back, step) & theirs
+        ahead |= (ahead << step) & theirs
+        back |= (back >> step) & theirs
     flips = U0
-    if up(ahead, step) & mine != U0:
+    if (ahead << step) & mine != U0:
         flips |= ahead
-    if down(back, step) & mine != U0:
+    if (back >> step) & mine != U0:
         flips |= back
     return flips
 
@@ -92,10 +84,10 @@ def flips(cell: int, mine: np.uint64, theirs: np.uint64) -> np.uint64:
     disc = bit(cell)
     inner = theirs & NOT_LEFT & NOT_RIGHT
     return (
-        turned(disc, mine, inner, 1)
-        | turned(disc, mine, inner, SIZE - 1)
-        | turned(disc, mine, inner, SIZE + 1)
-        | turned(disc, mine, theirs, SIZE)
+        turned(disc, mine, inner, EAST)
+        | turned(disc, mine, inner, SOUTH_WEST)
+        | turned(disc, mine, inner, SOUTH_EAST)
+        | turned(disc, mine, theirs, SOUTH)
     )
 
 
@@ -159,6 +151,9 @@ def game(size: int = 8) -> Game:
     mine, theirs = 1 << middle + 1 | 1 << middle + size, 1 << middle | 1 << middle + size + 1
     constants: dict[str, Any] = {
         "SIZE": size,
+        "SOUTH_WEST": np.uint64(size - 1),
+        "SOUTH": np.uint64(size),
+        "SOUTH_EAST": np.uint64(size + 1),
         "FULL": np.uint64((1 << cells) - 1),
         "NOT_LEFT": np.uint64(sum(1 << i for i in range(cells) if i % size != 0)),
         "NOT_RIGHT": np.uint64(sum(1 << i for i in range(cells) if i % size != size - 1)),
