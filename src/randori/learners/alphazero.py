@@ -210,6 +210,7 @@ class AlphaZero:
 
     def run(self) -> None:
         """Iterate until the run is complete or `stop` is called, then save."""
+        self._compile()
         self.status.bare_rate = measure_rate(self._evaluator, self._config.selfplay.slots)
         try:
             while not self._stopping and self._progress() < 1.0:
@@ -277,6 +278,16 @@ class AlphaZero:
         write_games(self._folder / "games" / f"{number:06d}.jsonl", self._game, self._sample)
         prune(self._folder)
         self._drop_rows()
+
+    def _compile(self) -> None:
+        """Call every kernel once, so that no figure includes the time to compile it."""
+        self._begin("compiling")
+        self._selfplay.groups[0].step()
+        starts = np.repeat(self._game.new_state()[None], 2, axis=0)
+        opponents = [load_agent(spec, self._game) for spec in self._config.evaluation.opponents]
+        for player in (self._player, *opponents):
+            player.act(starts, np.random.default_rng(0))
+        self._started = time.monotonic() - self.counters.seconds
 
     def _play(self) -> Tally:
         """Gather the rows of one iteration."""
