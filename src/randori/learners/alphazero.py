@@ -22,6 +22,7 @@ from randori.agents.network import SearchPlayer
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
 from randori.games.game import Game
+from randori.games.records import record_game
 from randori.learners.replay import Replay
 from randori.learners.selfplay import GameRecord, Rows, SelfPlay, SelfPlayConfig, Tally
 from randori.learners.trainer import Losses, TrainConfig, Trainer
@@ -475,11 +476,5 @@ def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any
 
 def write_games(path: Path, game: Game, games: list[GameRecord]) -> None:
     """Keep a few games of self-play, a JSON line each."""
-    lines = []
-    for record in games:
-        position, moves = game.start(), []
-        for action in record.moves:
-            moves.append(position.action_text(action))
-            position = position.play(action)
-        lines.append(json.dumps({"game": game.spec, "moves": moves, "outcome": position.outcome}))
+    lines = (json.dumps(record_game(game, played.moves)) for played in games)
     write_text(path, "".join(f"{line}\n" for line in lines))
