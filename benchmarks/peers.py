@@ -168,8 +168,8 @@ def others_seconds() -> float:
     stat = Path("/proc/stat")
     if not stat.exists():
         return 0.0
-    user, nice, system, _idle, _wait, *interrupts = map(int, stat.read_text().split()[1:8])
-    busy = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+    user, nice, system, _idle, _wait, *stolen = map(int, stat.read_text().split()[1:9])
+    busy = (user + nice + system + sum(stolen)) / os.sysconf("SC_CLK_TCK")
     return busy - sum(os.times()[:2])
 
 

@@ -58,15 +58,14 @@ def selfplay_rate(play: SelfPlay, seconds: float) -> dict[str, float]:
     start = time.perf_counter()
     while time.perf_counter() - start < seconds / 3:
         next(source)
-    evaluations = games = rows = 0
-    start = time.perf_counter()
+    games = rows = 0
+    before, start = play.evaluations, time.perf_counter()
     while (passed := time.perf_counter() - start) < seconds:
         batch = next(source)
-        evaluations += batch.evaluations
         games += len(batch.games)
         rows += len(batch.rows)
     return {
-        "evaluations_per_s": evaluations / passed,
+        "evaluations_per_s": (play.evaluations - before) / passed,
         "games_per_s": games / passed,
         "rows_per_s": rows / passed,
     }

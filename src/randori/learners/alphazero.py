@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from randori.agents.agent import Agent
+from randori.agents.agent import Agent, Player
 from randori.agents.models import model_info, signature_of
 from randori.agents.network import SearchPlayer
 from randori.agents.registry import load_agent
@@ -24,7 +24,7 @@ from randori.arena.match import play_match
 from randori.games.game import Game
 from randori.games.records import record_game
 from randori.learners.replay import Replay
-from randori.learners.selfplay import GameRecord, Rows, SelfPlay, SelfPlayConfig, Tally
+from randori.learners.selfplay import Batch, GameRecord, Rows, SelfPlay, SelfPlayConfig, Tally
 from randori.learners.trainer import Losses, TrainConfig, Trainer
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
@@ -216,10 +216,12 @@ class AlphaZero:
         try:
             while not self._stopping and self._progress() < 1.0:
                 self.iterate()
-            if self._fresh and not (self._stopping and self._config.deterministic):
-                self.save()
         finally:
-            self._selfplay.close()
+            left = self._selfplay.close()
+        for batch in left:
+            self._keep(batch, Tally())
+        if self._fresh and not (self._stopping and self._config.deterministic):
+            self.save()
 
     def stop(self) -> None:
         """End `run` at the next chance; a deterministic run goes back to its last checkpoint."""
@@ -285,8 +287,9 @@ class AlphaZero:
         self._begin("compiling")
         self._selfplay.groups[0].step()
         starts = np.repeat(self._game.new_state()[None], 2, axis=0)
-        opponents = [load_agent(spec, self._game) for spec in self._config.evaluation.opponents]
-        for player in (self._player, *opponents):
+        players: list[Player] = [self._player]
+        players += [load_agent(spec, self._game) for spec in self._config.evaluation.opponents]
+        for player in players:
             player.act(starts, np.random.default_rng(0))
         self._started = time.monotonic() - self.counters.seconds
 
@@ -295,22 +298,26 @@ class AlphaZero:
         tally = self._begin("self-play").tally = Tally()
         start = time.monotonic()
         for batch in self._selfplay.collect(self._config.iteration_rows):
-            if len(batch.rows):
-                self._replay.add(batch.rows)
-                self._fresh.append(batch.rows)
-            self._sample = (self._sample + batch.games)[-SAMPLE_GAMES:]
-            tally.add(batch)
+            self._keep(batch, tally)
             tally.seconds = time.monotonic() - start
             self._tell()
             if self._stopping or (not self._config.deterministic and self._progress() >= 1.0):
                 break
-        counters = self.counters
-        counters.rows += tally.rows
-        counters.games += tally.games
-        counters.plies += tally.plies
-        counters.evaluations += tally.evaluations
-        counters.owed += tally.rows * self._config.train.reuse / self._config.train.batch
         return tally
+
+    def _keep(self, batch: Batch, tally: Tally) -> None:
+        """Take in what self-play finished, and count it."""
+        if len(batch.rows):
+            self._replay.add(batch.rows)
+            self._fresh.append(batch.rows)
+        self._sample = (self._sample + batch.games)[-SAMPLE_GAMES:]
+        tally.add(batch)
+        counters, train = self.counters, self._config.train
+        counters.rows += len(batch.rows)
+        counters.games += len(batch.games)
+        counters.plies += sum(len(game.moves) for game in batch.games)
+        counters.evaluations += batch.evaluations
+        counters.owed += len(batch.rows) * train.reuse / train.batch
 
     def _learn(self) -> Losses | None:
         """Take the gradient steps that the new rows call for; return the mean losses."""

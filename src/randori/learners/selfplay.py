@@ -131,7 +131,8 @@ class Group:
             config.full_share, config.noise_alpha, config.noise_share,
         )  # fmt: skip
         self._step = game.kernel(play_on)
-        self._evaluations = 0
+        self.evaluations = 0
+        self._handed_over = 0
         self._is_stale = False
         self._busy = threading.Lock()  # held while arrays change, so that `save` sees a whole step
         game.kernel(begin)(self._trees, self._slots, self._habits)
@@ -151,7 +152,7 @@ class Group:
                 self._trees = enlarge(self._trees, self._game)
         if rows:
             self._lane.launch(rows)
-            self._evaluations += rows
+            self.evaluations += rows
 
     def take(self) -> Batch:
         """Hand over what is finished."""
@@ -165,11 +166,11 @@ class Group:
             [GameRecord(harvest.moves[g, : harvest.plies[g]].tolist(), int(harvest.outcomes[g]))
              for g in range(games)],
             harvest.totals.copy(),
-            self._evaluations,
+            self.evaluations - self._handed_over,
         )  # fmt: skip
         harvest.used[:] = 0
         harvest.totals[:] = 0.0
-        self._evaluations = 0
+        self._handed_over = self.evaluations
         return batch
 
     @property
@@ -302,12 +303,19 @@ class SelfPlay:
         except BaseException as error:
             self._queue.put(error)
 
-    def close(self) -> None:
-        """Stop the threads."""
+    @property
+    def evaluations(self) -> int:
+        """Evaluations asked for so far, those of unfinished games included."""
+        return sum(group.evaluations for group in self.groups)
+
+    def close(self) -> list[Batch]:
+        """Stop the threads and return what they had finished but not handed over."""
         self._stop.set()
+        left: list[Batch | BaseException] = []
         for worker in self._workers:
-            while worker.is_alive():
+            while worker.is_alive() or not self._queue.empty():
                 while not self._queue.empty():
-                    self._queue.get_nowait()
+                    left.append(self._queue.get_nowait())
                 worker.join(timeout=0.05)
         self._workers = []
+        return [batch for batch in left if isinstance(batch, Batch)]
