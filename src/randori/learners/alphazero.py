@@ -7,8 +7,7 @@ hands the new weights to self-play. A learner always goes on from wherever its r
 import json
 import math
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,9 @@ from randori.arena.match import play_match
 from randori.games.game import Game
 from randori.games.records import record_game
 from randori.learners.replay import Replay
+from randori.learners.rowlog import RowLog
 from randori.learners.selfplay import Batch, GameRecord, Rows, SelfPlay, SelfPlayConfig, Tally
+from randori.learners.status import Counters, Listener, Status, iteration_metrics
 from randori.learners.trainer import Losses, TrainConfig, Trainer
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
@@ -32,7 +33,6 @@ from randori.networks.config import NetworkConfig
 from randori.runs.atomic import write_text
 from randori.runs.checkpoint import Checkpoint, prune, write_checkpoint
 from randori.runs.metrics import append_metrics
-from randori.runs.shards import drop_shards, write_shard
 from randori.search.evaluator import measure_rate
 
 SAMPLE_GAMES = 8
@@ -116,53 +116,6 @@ class AlphaZeroConfig:
             raise ValueError("expected 1 <= iteration_rows <= window")
 
 
-@dataclass
-class Counters:
-    """Where a run stands; stored with every checkpoint."""
-
-    iteration: int = 0
-    checkpoint: int = 0
-    rows: int = 0
-    games: int = 0
-    plies: int = 0
-    evaluations: int = 0
-    steps: int = 0
-    seconds: float = 0.0
-    owed: float = 0.0
-    """gradient steps that reuse still asks for"""
-    evaluated_at: float = 0.0
-    saved_at: float = 0.0
-
-
-@dataclass
-class Status:
-    """What a screen shows; the learner keeps it up to date."""
-
-    phase: str = "starting"
-    counters: Counters = field(default_factory=Counters)
-    tally: Tally = field(default_factory=Tally)
-    bare_rate: float = 0.0
-    """evaluations a second of the network alone, at the same batch"""
-    losses: Losses | None = None
-    rate_share: float = 1.0
-    scores: dict[str, tuple[float, int]] = field(default_factory=dict)
-    """opponent -> score and games of the newest evaluation"""
-    history: list[dict[str, Any]] = field(default_factory=list)
-    gate: tuple[float, bool] | None = None
-    """score of the newest candidate, and whether it took over"""
-    progress: float = 0.0
-    """share of the run that is done; 0 where it has no end"""
-
-    @property
-    def bare_share(self) -> float:
-        """Self-play's evaluations a second as a share of what the network alone can do."""
-        rate = self.tally.evaluations / max(1e-9, self.tally.seconds)
-        return rate / self.bare_rate if self.bare_rate else 0.0
-
-
-Listener = Callable[[Status], None]
-
-
 class AlphaZero:
     """A learner over one run folder."""
 
@@ -183,8 +136,7 @@ class AlphaZero:
         search = replace(config.selfplay.search, simulations=config.evaluation.simulations)
         self._player = SearchPlayer(game, self._evaluator, search)
         self._best = self._trainer.weights() if config.gate.threshold else {}
-        self._fresh: list[Rows] = []
-        self._shards: list[tuple[int, int]] = []
+        self._log = RowLog(folder, config.window)
         self._sample: list[GameRecord] = []
         self._stopping = False
         self._started = time.monotonic()
@@ -196,7 +148,7 @@ class AlphaZero:
         state, arrays = checkpoint.state, checkpoint.arrays
         self.counters = self.status.counters = Counters(**state["counters"])
         self._rng.bit_generator.state = state["rng"]
-        self._shards = [(int(number), int(count)) for number, count in state["shards"]]
+        self._log.shards = [(int(number), int(count)) for number, count in state["shards"]]
         self._trainer.load_weights(_part(arrays, "learning.") or checkpoint.model.weights)
         self._trainer.restore(arrays)
         self._trainer.steps = self.counters.steps
@@ -220,7 +172,7 @@ class AlphaZero:
             left = self._selfplay.close()
         for batch in left:
             self._keep(batch, Tally())
-        if self._fresh and not (self._stopping and self._config.deterministic):
+        if self._log.is_fresh and not (self._stopping and self._config.deterministic):
             self.save()
 
     def stop(self) -> None:
@@ -230,7 +182,7 @@ class AlphaZero:
     def iterate(self) -> None:
         """Play, learn, hand the weights over, and measure and save when it is time."""
         counters = self.counters
-        tally = self._play()
+        self._play()
         if self._stopping:
             return
         losses = self._learn()
@@ -246,7 +198,7 @@ class AlphaZero:
         ):
             scores = self._evaluate()
             counters.evaluated_at = self._clock(evaluation.every_iterations)
-        self._record(tally, losses, scores)
+        self._record(losses, scores)
         config = self._config
         if self._is_due(counters.saved_at, config.checkpoint_iterations, config.checkpoint_minutes):
             self.save()
@@ -260,7 +212,7 @@ class AlphaZero:
         counters.checkpoint += 1
         counters.seconds = self._seconds()
         counters.saved_at = self._clock(config.checkpoint_iterations)
-        self._save_rows()
+        self._log.write(counters.checkpoint)
         weights = self._trainer.weights()
         arrays = self._trainer.save()
         if self._best:
@@ -274,13 +226,13 @@ class AlphaZero:
         state = {
             "counters": asdict(counters),
             "rng": self._rng.bit_generator.state,
-            "shards": self._shards,
+            "shards": self._log.shards,
         }
         number = counters.checkpoint
         write_checkpoint(self._folder, number, self._best or weights, info, arrays, state)
         write_games(self._folder / "games" / f"{number:06d}.jsonl", self._game, self._sample)
         prune(self._folder)
-        self._drop_rows()
+        self._log.prune()
 
     def _compile(self) -> None:
         """Call every kernel once, so that no figure includes the time to compile it."""
@@ -293,7 +245,7 @@ class AlphaZero:
             player.act(starts, np.random.default_rng(0))
         self._started = time.monotonic() - self.counters.seconds
 
-    def _play(self) -> Tally:
+    def _play(self) -> None:
         """Gather the rows of one iteration."""
         tally = self._begin("self-play").tally = Tally()
         start = time.monotonic()
@@ -303,13 +255,11 @@ class AlphaZero:
             self._tell()
             if self._stopping or (not self._config.deterministic and self._progress() >= 1.0):
                 break
-        return tally
 
     def _keep(self, batch: Batch, tally: Tally) -> None:
         """Take in what self-play finished, and count it."""
-        if len(batch.rows):
-            self._replay.add(batch.rows)
-            self._fresh.append(batch.rows)
+        self._replay.add(batch.rows)
+        self._log.add(batch.rows)
         self._sample = (self._sample + batch.games)[-SAMPLE_GAMES:]
         tally.add(batch)
         counters, train = self.counters, self._config.train
@@ -390,57 +340,17 @@ class AlphaZero:
             status.scores[spec] = (result.score, config.games)
         return {spec: score for spec, (score, _) in status.scores.items()}
 
-    def _record(self, tally: Tally, losses: Losses | None, scores: dict[str, float]) -> None:
+    def _record(self, losses: Losses | None, scores: dict[str, float]) -> None:
         """Append one line of metrics."""
-        counters, status = self.counters, self.status
-        counters.seconds = self._seconds()
-        games = max(1, tally.games)
-        record: dict[str, Any] = {
-            "iteration": counters.iteration,
-            "seconds": round(counters.seconds, 3),
-            "rows": counters.rows,
-            "games": counters.games,
-            "evaluations": counters.evaluations,
-            "steps": counters.steps,
-            "games_per_s": tally.games / max(1e-9, tally.seconds),
-            "evaluations_per_s": tally.evaluations / max(1e-9, tally.seconds),
-            "bare_share": status.bare_share,
-            "policy_loss": losses.policy if losses else None,
-            "value_loss": losses.value if losses else None,
-            "learning_rate": self._config.train.learning_rate * status.rate_share,
-            "policy_entropy": tally.entropy,
-            "search_overruled": tally.overruled,
-            "game_length": tally.plies / games,
-            "first_player_score": (tally.first_wins + 0.5 * tally.draws) / games,
-            "draw_share": tally.draws / games,
-            "scores": scores,
-        }
+        status = self.status
+        self.counters.seconds = self._seconds()
+        rate = self._config.train.learning_rate * status.rate_share
+        record = {**iteration_metrics(status, losses, rate), "scores": scores}
         if status.gate is not None:
             record["gate_score"], record["gate_passed"] = status.gate
             status.gate = None
         status.history.append(record)
         append_metrics(self._folder, record)
-
-    def _save_rows(self) -> None:
-        if not self._fresh:
-            return
-        arrays = {
-            part.name: np.concatenate([getattr(rows, part.name) for rows in self._fresh])
-            for part in fields(Rows)
-        }
-        write_shard(self._folder, self.counters.checkpoint, arrays)
-        self._shards.append((self.counters.checkpoint, len(arrays["results"])))
-        self._fresh = []
-
-    def _drop_rows(self) -> None:
-        """Delete shards that neither this checkpoint nor the one before it can need."""
-        covered = 0
-        for number, rows in reversed(self._shards[:-1]):
-            if covered >= self._config.window:
-                self._shards = [shard for shard in self._shards if shard[0] > number]
-                drop_shards(self._folder, before=number + 1)
-                return
-            covered += rows
 
     def _seconds(self) -> float:
         return time.monotonic() - self._started

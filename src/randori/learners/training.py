@@ -10,7 +10,8 @@ from typing import Any
 
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.alphazero import AlphaZero, AlphaZeroConfig, Listener
+from randori.learners.alphazero import AlphaZero, AlphaZeroConfig
+from randori.learners.status import Listener
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import from_dict, override, to_dict
 from randori.runs.folder import Run, create_run, locked, open_run, save_run
