@@ -10,7 +10,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.search.evaluator import Evaluator
-from randori.search.search import Analysis, Search, SearchConfig
+from randori.search.search import Analysis, Move, Search, SearchConfig
 
 if TYPE_CHECKING:
     from randori.networks.lanes import NetworkEvaluator
@@ -45,6 +45,15 @@ class SearchPool:
             search.forget()
 
 
+def draw_move(analysis: Analysis, rng: np.random.Generator) -> Move:
+    """Draw a move by its visits, except that a proven win is taken and a proven loss is not."""
+    moves = analysis.moves
+    visits = np.array([0 if move.proven == "loss" else move.visits for move in moves])
+    if analysis.best.proven == "win" or not visits.sum():
+        return analysis.best
+    return moves[rng.choice(len(moves), p=visits / visits.sum())]
+
+
 class SearchPlayer:
     """Plays by PUCT over an evaluator, all positions of a batch at once."""
 
@@ -64,10 +73,7 @@ class SearchPlayer:
             analysis = search.analysis(i)
             picked[i] = analysis.best.action
             if int(state[0]) < self._temperature_plies:
-                visits = np.array([move.visits for move in analysis.moves], dtype=np.float64)
-                if visits.sum():
-                    which = rng.choice(len(visits), p=visits / visits.sum())
-                    picked[i] = analysis.moves[which].action
+                picked[i] = draw_move(analysis, rng).action
         return picked
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from randori.games.position import Position
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_SPECIALISING = Lock()
+"""Held while kernels are made: another thread must not see functions that are half bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +137,10 @@ class Game:
 
     def kernel(self, template: F) -> F:
         """Return `template` compiled for this game; the same one for the same template."""
-        if template not in self._kernels:
-            self._kernels[template] = specialise(template, self._bindings, built=self._shared)
-        kernel: F = self._kernels[template]
+        with _SPECIALISING:
+            if template not in self._kernels:
+                self._kernels[template] = specialise(template, self._bindings, built=self._shared)
+            kernel: F = self._kernels[template]
         return kernel
 
     def new_state(self) -> State:

@@ -55,6 +55,9 @@ class EvaluationConfig:
     simulations: int = 50
     """visits of the learner's searches in them"""
 
+    def __post_init__(self) -> None:
+        _expect_positive(self, "games", "simulations")
+
 
 @dataclass(frozen=True)
 class GateConfig:
@@ -68,6 +71,9 @@ class GateConfig:
     simulations: int = 50
     restore: bool = False
     """a candidate that fails is thrown away and learning starts from the old weights (paper D)"""
+
+    def __post_init__(self) -> None:
+        _expect_positive(self, "every", "games", "simulations")
 
 
 @dataclass(frozen=True)
@@ -150,11 +156,11 @@ class AlphaZero:
         self._rng.bit_generator.state = state["rng"]
         self._log.shards = [(int(number), int(count)) for number, count in state["shards"]]
         self._trainer.load_weights(_part(arrays, "learning.") or checkpoint.model.weights)
-        self._trainer.restore(arrays)
         self._trainer.steps = self.counters.steps
         if self._config.gate.threshold:
             self._best = checkpoint.model.weights
         self._hand_over()
+        self._trainer.restore(arrays)  # torch's dice too, so nothing may be built after it
         for i, group in enumerate(self._selfplay.groups):
             group.restore(_part(arrays, f"selfplay.{i}."))
         if rows:
@@ -186,6 +192,8 @@ class AlphaZero:
         if self._stopping:
             return
         losses = self._learn()
+        if self._stopping and self._config.deterministic:
+            return  # perhaps in the middle of learning: nothing of this iteration may be saved
         counters.iteration += 1
         if not self._config.gate.threshold:
             self._hand_over()
@@ -384,6 +392,12 @@ class AlphaZero:
         self.counters.seconds = self._seconds()
         self.status.progress = self._progress()
         self._listen(self.status)
+
+
+def _expect_positive(config: object, *names: str) -> None:
+    for name in names:
+        if getattr(config, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(config, name)}")
 
 
 def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -60,8 +60,15 @@ class SelfPlayConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.full_share <= 1.0:
             raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
-        if self.slots < 1:
-            raise ValueError(f"slots must be at least 1, not {self.slots}")
+        for name, least in (("slots", 1), ("threads", 0), ("fast_simulations", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not 0.0 <= self.noise_share <= 1.0:
+            raise ValueError(f"noise_share must be from 0 to 1, not {self.noise_share}")
+        if self.noise_alpha < 0.0:
+            raise ValueError(f"noise_alpha must not be negative: {self.noise_alpha}")
+        if not self.temperature or min(value for _, value in self.temperature) < 0.0:
+            raise ValueError(f"temperature needs points of 0 or more, not {self.temperature}")
 
 
 @dataclass(frozen=True)
@@ -272,8 +279,9 @@ class SelfPlay:
         # the screen hears of evaluations. So what is played never depends on the clock.
         until = monotonic() + patience
         while True:
-            for group in self.groups:
-                group.step()
+            if not any(group.is_ready for group in self.groups):
+                for group in self.groups:
+                    group.step()
             if any(group.is_ready for group in self.groups) or monotonic() > until:
                 until = monotonic() + patience
                 for group in self.groups:

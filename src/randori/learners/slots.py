@@ -21,10 +21,12 @@ from randori.search.tree import (
     LOST,
     NEVER,
     NONE,
+    UNKNOWN,
     WON,
     Tree,
     Trees,
     plant,
+    proven_value,
     reroot,
     tree_of,
 )
@@ -179,8 +181,8 @@ def weigh_moves(tree: Tree) -> float:
         total += weight
     if total == 0.0:
         for k in range(root.count):
-            tree.weights[k] = 1.0
-        total = float(root.count)
+            tree.weights[k] = 0.0 if tree.edges[root.first + k].q == NEVER else 1.0
+            total += tree.weights[k]
     return total
 
 
@@ -210,10 +212,8 @@ def pick_move(tree: Tree, temperature: float, dice: NDArray[np.uint64]) -> int:
 def root_value(tree: Tree) -> float:
     """Return what the search makes of the root, for the side to move."""
     root = tree.nodes[0]
-    if root.proven == WON:
-        return 1.0
-    if root.proven == LOST:
-        return -1.0
+    if root.proven != UNKNOWN:
+        return float(proven_value(root.proven))
     total = float(root.value)
     visits = 1
     for e in range(root.first, root.first + root.count):

@@ -72,6 +72,7 @@ class Analysis:
     line: Sequence[int]
     """the actions that the search expects"""
     evaluations: int = 0
+    """what the evaluator was asked since the roots were set, for all of them together"""
 
     @property
     def best(self) -> Move:
@@ -149,7 +150,10 @@ class Search:
 
     def set_roots(self, states: NDArray[np.uint64]) -> None:
         """Start new trees from these positions, [n, S]."""
+        if len(states) > len(self.trees.used):
+            raise ValueError(f"{len(states)} positions for a search of {len(self.trees.used)}")
         self._used = len(states)
+        self.evaluations = 0
         self.game.kernel(plant_all)(self.trees, self._asked, states, len(states))
 
     def run(self, simulations: int | None = None, *, skip_forced: bool = True) -> None:

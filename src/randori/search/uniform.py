@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from randori.games.dice import Dice, below, seed_dice
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
-from randori.games.rules import NUM_ACTIONS, STATE_WORDS, legal, outcome, play
+from randori.games.rules import STATE_WORDS, legal, outcome, play
 
 
 class ArrayLane:
@@ -62,10 +62,15 @@ class RolloutLane(ArrayLane):
         self._play_out = game.kernel(play_out_all)
         self._rollouts = rollouts
         self._dice = seed_dice(seed, 1)[0]
+        self._scratch = np.zeros(game.num_words, dtype=np.uint64)
+        self._actions = np.zeros(game.num_actions, dtype=np.int32)
 
     def launch(self, count: int) -> None:
         """Play the random games."""
-        self._play_out(self.states[:count], self.values, self._rollouts, self._dice)
+        self._play_out(
+            self.states[:count], self.values, self._rollouts, self._scratch, self._actions,
+            self._dice,
+        )  # fmt: skip
 
 
 def play_out(
@@ -85,11 +90,14 @@ def play_out(
 
 
 def play_out_all(
-    states: NDArray[np.uint64], values: NDArray[np.float32], rollouts: int, dice: Dice
+    states: NDArray[np.uint64],
+    values: NDArray[np.float32],
+    rollouts: int,
+    scratch: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    dice: Dice,
 ) -> None:
     """Fill ``values[i]`` with the mean of `rollouts` random games from ``states[i]``."""
-    scratch = np.empty(STATE_WORDS, dtype=np.uint64)
-    actions = np.empty(NUM_ACTIONS, dtype=np.int32)
     for i in range(len(states)):
         total = 0.0
         for _ in range(rollouts):

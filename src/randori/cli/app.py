@@ -1,0 +1,346 @@
+"""The commands: each reads its arguments, hands over to the part that does the work, and prints.
+
+Only typer is imported up front, so that `randori --help` answers at once.
+"""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from randori import __version__
+from randori.cli.report import go_silent, note, one_line, print_json
+from randori.errors import UserError, nearest
+
+# Typer 0.2x carries its own click and older ones import it; the class is the same to us.
+UsageError: Any = typer.BadParameter.__bases__[0]
+
+USER_MISTAKE, INTERRUPTED = 2, 130
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,  # plain help takes half the time
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Game = Annotated[str, typer.Argument(metavar="GAME", help="othello:size=6, my_game.py …")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+At = Annotated[str | None, typer.Option("--position", metavar="P", help="A position text or name.")]
+Minutes = Annotated[float | None, typer.Option(help="Minutes of training in all.")]
+Iterations = Annotated[int | None, typer.Option(help="Iterations in all.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated."),
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of the live screen.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all dice.")]
+
+
+@app.callback(invoke_without_command=True)
+def randori(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Learn two-player board games by self-play."""
+    if version:
+        print(f"randori {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def games(json: Json = False) -> None:
+    """List the games and their options."""
+    from randori.cli.catalogue import print_games
+
+    print_games(json)
+
+
+@app.command()
+def agents(json: Json = False) -> None:
+    """List the agents and their options."""
+    from randori.cli.catalogue import print_agents
+
+    print_agents(json)
+
+
+@app.command()
+def show(
+    game: Game,
+    position: At = None,
+    moves: Annotated[str, typer.Option(help='Moves to play first, "f5 d6 …".')] = "",
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it to a file.")] = None,
+    json: Json = False,
+) -> None:
+    """Show a position: board, side to move, legal moves, outcome."""
+    from randori.games.drawing import draw_board, last_cell
+    from randori.games.registry import load_game
+
+    rules = load_game(game)
+    place, last = rules.position(position or "start"), None
+    for move in moves.replace(",", " ").split():
+        before, place = place, place.play(move)
+        last = last_cell(rules, before.state, place.state)
+    if svg is not None:
+        from randori.runs.atomic import write_text
+
+        write_text(svg, draw_board(rules, place.state, last, show_legal=True))
+    if json:
+        print_json({
+            "game": rules.spec,
+            "position": place.text(),
+            "to_move": place.to_move,
+            "legal": place.legal(),
+            "outcome": place.outcome,
+            "ply": place.ply,
+        })  # fmt: skip
+        return
+    from randori.cli.terminal import print_position
+
+    print_position(place, last)
+
+
+@app.command()
+def perft(
+    game: Game,
+    depth: Annotated[int, typer.Argument(min=0, help="Plies.")],
+    position: At = None,
+    json: Json = False,
+) -> None:
+    """Count the move sequences of exactly DEPTH plies."""
+    from time import perf_counter
+
+    from randori.cli.report import amount, announced
+    from randori.games.perft import perft as count
+    from randori.games.registry import load_game
+
+    rules = load_game(game)
+    state = rules.position(position or "start").state
+    with announced(rules.name):
+        count(rules, min(depth, 1), state)
+    start = perf_counter()
+    nodes = count(rules, depth, state)
+    seconds = perf_counter() - start
+    if json:
+        rate = nodes / max(1e-9, seconds)
+        print_json({"game": rules.spec, "depth": depth, "nodes": nodes, "seconds": seconds,
+                    "nodes_per_s": rate})  # fmt: skip
+    else:
+        print(f"{rules.spec} depth {depth}: {nodes} nodes")
+        note(f"{seconds:.3g} s, {amount(nodes / max(1e-9, seconds))} nodes/s")
+
+
+@app.command()
+def check(
+    game: Game,
+    games: Annotated[int, typer.Option(min=1, help="Random games to try.")] = 20,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Try the laws that every game keeps, on a game or on your own file."""
+    from randori.cli.report import announced
+    from randori.games.check import check as try_laws
+    from randori.games.registry import load_game
+
+    rules = load_game(game)
+    with announced(rules.name):
+        report = try_laws(rules, games, seed)
+    if json:
+        print_json({**vars(report), "notes": list(report.notes)})
+    else:
+        print(report)
+
+
+def _list_settings(wanted: bool) -> None:
+    if wanted:
+        from randori.cli.training import print_settings
+
+        print_settings()
+        raise typer.Exit
+
+
+@app.command()
+def train(
+    game: Game,
+    learner: Annotated[str, typer.Option(help="What learns.")] = "alphazero",
+    preset: Annotated[
+        str, typer.Option(help="auto, laptop, demo, gpu …; auto is gpu where there is one.")
+    ] = "auto",
+    minutes: Minutes = None,
+    iterations: Iterations = None,
+    settings: Settings = None,
+    seed: Seed = 0,
+    name: Annotated[str | None, typer.Option(help="Train in runs/NAME.")] = None,
+    run: Annotated[Path | None, typer.Option(metavar="PATH", help="Train in this folder.")] = None,
+    runtime: Annotated[
+        str | None, typer.Option(help="auto, cuda, openvino or torch: runs the network.")
+    ] = None,
+    plain: Plain = False,
+    json: Json = False,
+    list_settings: Annotated[
+        bool,
+        typer.Option(
+            "--list-settings",
+            is_eager=True,
+            callback=_list_settings,
+            help="Print all settings and presets.",
+        ),
+    ] = False,
+) -> None:
+    """Train an agent from zero, in a new run folder."""
+    if name is not None and run is not None:
+        raise UserError("--name and --run both say where to train; give one of them")
+    from randori.games.registry import load_game
+
+    load_game(game)  # a wrong name should not wait for torch
+    from randori.cli.training import limits, start_training
+
+    chosen = [*limits(minutes, iterations), *(settings or [])]
+    if runtime is not None:
+        chosen.append(f"runtime={runtime}")
+    path = Path("runs") / name if name is not None else run
+    raise typer.Exit(
+        start_training(game, learner=learner, preset=preset, settings=chosen, seed=seed,
+                       path=path, plain=plain, as_json=json)
+    )  # fmt: skip
+
+
+@app.command()
+def resume(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    minutes: Minutes = None,
+    iterations: Iterations = None,
+    settings: Settings = None,
+    plain: Plain = False,
+    json: Json = False,
+) -> None:
+    """Go on training in a run folder, from wherever it stands."""
+    from randori.runs.folder import open_run
+
+    open_run(run)
+    from randori.cli.training import limits, resume_training
+
+    chosen = [*limits(minutes, iterations), *(settings or [])]
+    raise typer.Exit(resume_training(run, settings=chosen, plain=plain, as_json=json))
+
+
+@app.command()
+def play(
+    game: Game,
+    against: Annotated[str, typer.Option(metavar="AGENT")] = "uct:simulations=800",
+    side: Annotated[str, typer.Option(help="Yours: first, second, both or none.")] = "first",
+    position: At = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the agent's dice.")] = None,
+) -> None:
+    """Play against an agent in the terminal, or watch it play itself."""
+    import secrets
+
+    from randori.agents.registry import load_agent
+    from randori.cli.report import announced, console
+    from randori.cli.terminal import SIDES, Session
+    from randori.games.registry import load_game
+
+    if side not in SIDES:
+        raise UserError(f"--side: there is no side {side!r}; {nearest(side, SIDES)}")
+    rules = load_game(game)
+    start = rules.position(position or "start")
+    agent = load_agent(against, rules)
+    dice = secrets.randbits(32) if seed is None else seed
+    with announced(rules.name):
+        Session(start, agent, SIDES[side], dice, console()).play()
+
+
+@app.command()
+def match(
+    game: Game,
+    a: Annotated[str, typer.Argument(metavar="A", help="An agent, such as az:runs/mine.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another, such as uct:simulations=100.")],
+    number: Annotated[int, typer.Option("--games", "-n", help="Games; colours alternate.")] = 100,
+    seed: Seed = 0,
+    opening_plies: Annotated[
+        int, typer.Option(help="Random plies first, the same in both games of a pair.")
+    ] = 0,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Write the games, a line each.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play two agents against each other."""
+    from randori.cli.match import run_match
+
+    run_match(game, a, b, number, seed=seed, opening_plies=opening_plies, save=save, as_json=json)
+
+
+@app.command()
+def bench(
+    what: Annotated[
+        str, typer.Argument(metavar="[WHAT]", help="selfplay, search, perft, train or all.")
+    ] = "all",
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="othello if none.")] = None,
+    blocks: Annotated[int, typer.Option(help="Residual blocks.")] = 6,
+    channels: Annotated[int, typer.Option(help="Channels of the network.")] = 64,
+    slots: Annotated[int, typer.Option(min=1, help="Trees side by side.")] = 256,
+    simulations: Annotated[int, typer.Option(min=1, help="Visits a search.")] = 400,
+    seconds: Annotated[float, typer.Option(help="Seconds of selfplay and of train.")] = 20.0,
+    threads: Annotated[int, typer.Option(min=0, help="Threads of selfplay.")] = 0,
+    batch: Annotated[int, typer.Option(min=2, help="Rows of a gradient step.")] = 256,
+    runtime: Annotated[str, typer.Option(help="auto, cuda, openvino or torch.")] = "auto",
+    peers: Annotated[
+        str | None,
+        typer.Option(metavar="PYTHON", help="A python with pgx, mctx and open_spiel."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure how fast the parts are."""
+    from randori.cli.bench import BENCHES, Work, print_figures
+
+    if what not in ("all", *BENCHES):
+        raise UserError(f"there is no benchmark {what!r}; {nearest(what, ['all', *BENCHES])}")
+    work = Work(game, blocks, channels, slots, simulations, seconds, threads, batch, runtime, peers)
+    found = {}
+    for name in BENCHES if what == "all" else [what]:
+        found[name] = BENCHES[name](work)
+        if not json:
+            print_figures(name, found[name])
+    if json:
+        print_json(found if what == "all" else found[what])
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    return guarded(lambda: app(prog_name="randori", standalone_mode=False))
+
+
+def guarded(run: Callable[[], object]) -> int:
+    """Call `run` and return the exit code: a user's mistake is one line and 2, no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without × still gets its answer
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        go_silent()
+        return 1
+    except UserError as error:
+        return _complain(str(error))
+    except UsageError as error:
+        where = error.ctx.command_path if error.ctx else "randori"
+        return _complain(f"{error.format_message()} (see {where} --help)")
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except MemoryError as error:
+        return _complain(f"out of memory: {error}")
+    except OSError as error:
+        about = f": {error.filename}" if error.filename else ""
+        return _complain(f"{error.strerror or error}{about}")
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str) -> int:
+    note(f"randori: {one_line(message)}")
+    return USER_MISTAKE

@@ -1,0 +1,316 @@
+"""Benchmarks: how close each part is to what this machine can do, as ratios from one run."""
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.agents.simple import RandomPlayer
+from randori.arena.match import advance
+from randori.cli.match import mean_length
+from randori.cli.report import amount, announced, note
+from randori.errors import UserError
+from randori.games.game import Game
+from randori.games.kernels import ONGOING
+from randori.games.perft import perft
+from randori.games.registry import GAMES, load_game
+from randori.search.search import Search, SearchConfig
+from randori.search.uniform import UniformEvaluator
+
+REPEATS = 5
+"""Runs of which the fastest counts: what slows a run down is not our code."""
+PERFT_SECONDS = 0.4
+"""A perft goes deeper until it takes this long."""
+BARE_SECONDS = 2.0
+WARM_UP_SECONDS = 2.0
+TRAIN_ROWS = 20_000
+PEER_GAMES = {"othello": "othello", "connect4": "connect_four", "tictactoe": "tic_tac_toe"}
+PEERS = Path(__file__).parents[3] / "benchmarks" / "peers.py"
+
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What to measure."""
+
+    game: str | None = None
+    blocks: int = 6
+    channels: int = 64
+    slots: int = 256
+    simulations: int = 400
+    seconds: float = 20.0
+    threads: int = 0
+    batch: int = 256
+    runtime: str = "auto"
+    peers: str | None = None
+
+
+def random_positions(
+    game: Game, count: int, plies: int, rng: np.random.Generator
+) -> tuple[NDArray[np.uint64], list[list[int]]]:
+    """Play 0 to `plies` - 1 random moves in each of `count` games, never to the end."""
+    states = np.repeat(game.new_state()[None], count, axis=0)
+    moves: list[list[int]] = [[] for _ in range(count)]
+    lengths = rng.integers(0, plies, size=count)
+    player, kernel = RandomPlayer(game), game.kernel(advance)
+    scratch = np.zeros(game.num_actions, dtype=np.int32)
+    for ply in range(plies):
+        active = np.flatnonzero(lengths > ply)
+        if not active.size:
+            break
+        after, results = states[active], np.zeros(len(active), dtype=np.int32)
+        actions = player.act(after, rng)
+        kernel(after, actions, results, scratch)
+        for i, state, action, result in zip(active, after, actions, results, strict=True):
+            if result == ONGOING:
+                states[i] = state
+                moves[i].append(int(action))
+            else:
+                lengths[i] = 0
+    return states, moves
+
+
+def bench_search(work: Work) -> Figures:
+    """Time the tree work alone: searches over an evaluator that costs nothing, on one thread."""
+    game = load_game(work.game or "othello")
+    with announced(game.name):
+        roots, _ = random_positions(game, work.slots, game.longest // 2, np.random.default_rng(0))
+        config = SearchConfig(work.simulations, cache_mb=1e-4)
+        search = Search(game, UniformEvaluator(game), config, slots=work.slots)
+        best = np.inf
+        for _ in range(1 + REPEATS):  # the first compiles, and lets the trees grow
+            search.set_roots(roots)
+            start = perf_counter()
+            search.run()
+            seconds = perf_counter() - start
+            best = min(best, seconds / int(search.trees.nodes["visits"][:, 0].sum()))
+    return {
+        "game": game.spec,
+        "trees": work.slots,
+        "simulations": work.simulations,
+        "microseconds_per_simulation": 1e6 * best,
+        "simulations_per_s": 1 / best,
+        "trees_mb": megabytes(search.trees),
+    } | _beside(work, game, "tree", ["--batch", work.slots, "--simulations", work.simulations],
+                lambda peer: peer["microseconds_per_simulation"] / (1e6 * best))  # fmt: skip
+
+
+def bench_selfplay(work: Work) -> Figures:
+    """Time self-play against its own network alone, at the same batch, before and after."""
+    from randori.agents.models import signature_of
+    from randori.learners.selfplay import SelfPlay, SelfPlayConfig, Tally
+    from randori.networks.build import build
+    from randori.networks.choose import make_evaluator
+    from randori.networks.config import NetworkConfig
+    from randori.search.evaluator import measure_rate
+
+    game = load_game(work.game or "othello")
+    network = build(NetworkConfig(blocks=work.blocks, channels=work.channels), signature_of(game))
+    evaluator = make_evaluator(network, signature_of(game), game.num_words, work.runtime)
+    config = SelfPlayConfig(
+        work.slots, work.threads, SearchConfig(work.simulations), full_share=1.0
+    )
+    with announced(game.name):
+        selfplay = SelfPlay(game, evaluator, config, seed=0)
+        rng = np.random.default_rng(0)
+        for group in selfplay.groups:
+            arrays = group.save()
+            arrays["roots"], moves = random_positions(game, work.slots, game.longest // 2, rng)
+            for slot, played in enumerate(moves):
+                arrays["plies"][slot] = len(played)
+                arrays["moves"][slot, : len(played)] = played
+            group.restore(arrays)
+        before = measure_rate(evaluator, work.slots, BARE_SECONDS)
+        tally, start, is_warm = Tally(), perf_counter(), False
+        for batch in selfplay.collect(sys.maxsize):
+            elapsed = perf_counter() - start
+            if not is_warm and elapsed > WARM_UP_SECONDS:
+                tally, start, is_warm = Tally(), perf_counter(), True
+            elif is_warm:
+                tally.add(batch)
+                if elapsed > work.seconds:
+                    break
+    selfplay.close()
+    bare = (before + measure_rate(evaluator, work.slots, BARE_SECONDS)) / 2
+    rate = tally.evaluations / elapsed
+    arguments = ["--blocks", work.blocks, "--channels", work.channels, "--batch",
+                 "best" if evaluator.name.startswith("cuda") else 64,
+                 "--simulations", work.simulations]  # fmt: skip
+    return {
+        "game": game.spec,
+        "network": f"{work.blocks}×{work.channels}",
+        "runtime": evaluator.name,
+        "slots": work.slots,
+        "threads": work.threads,
+        "simulations": work.simulations,
+        "seconds": elapsed,
+        "evaluations_per_s": rate,
+        "bare_evaluations_per_s": bare,
+        "ratio": rate / bare,
+        "moves_per_s": tally.moves / elapsed,
+        "games_per_s": tally.moves / elapsed / mean_length(game),
+        "search_mb": sum(megabytes(*vars(group).values()) for group in selfplay.groups),
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    } | _beside(work, game, "selfplay", arguments, lambda peer: rate / peer["evaluations_per_s"])
+
+
+def bench_perft(work: Work) -> Figures:
+    """Count move sequences as deep as fits in a moment, one game or all of them."""
+    if work.game is None:
+        rows = [_perft(Work(game=name, peers=work.peers)) for name in GAMES]
+        return {"nodes_per_s": {row["game"]: row["nodes_per_s"] for row in rows}, "games": rows}
+    return _perft(work)
+
+
+def _perft(work: Work) -> Figures:
+    game = load_game(work.game or "othello")
+    with announced(game.name):
+        perft(game, 2)
+    depth = 2
+    nodes, seconds = _timed_perft(game, depth)
+    while seconds < PERFT_SECONDS and depth < game.longest:
+        depth += 1
+        nodes, seconds = _timed_perft(game, depth)
+    for _ in range(REPEATS - 1 if seconds < 1 else 1):
+        seconds = min(seconds, _timed_perft(game, depth)[1])
+    rate = nodes / seconds
+    return {
+        "game": game.spec,
+        "depth": depth,
+        "nodes": nodes,
+        "seconds": seconds,
+        "nodes_per_s": rate,
+    } | _beside(work, game, "perft", ["--depth", 7], lambda peer: rate / peer["nodes_per_s"])
+
+
+def _timed_perft(game: Game, depth: int) -> tuple[int, float]:
+    start = perf_counter()
+    return perft(game, depth), perf_counter() - start
+
+
+def bench_train(work: Work) -> Figures:
+    """Time gradient steps, with the drawing of their samples from a replay."""
+    import torch
+
+    from randori.agents.models import signature_of
+    from randori.learners.replay import Replay
+    from randori.learners.selfplay import Rows
+    from randori.learners.trainer import TrainConfig, Trainer
+    from randori.networks.build import build
+    from randori.networks.config import NetworkConfig
+
+    game = load_game(work.game or "othello")
+    rng = np.random.default_rng(0)
+    network = build(NetworkConfig(blocks=work.blocks, channels=work.channels), signature_of(game))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    trainer = Trainer(game, network, TrainConfig(batch=work.batch), device)
+    replay = Replay(game, TRAIN_ROWS)
+    with announced(game.name):
+        states, _ = random_positions(game, TRAIN_ROWS, game.longest // 2, rng)
+        replay.add(Rows(
+            states, np.ones((TRAIN_ROWS, game.most_legal), dtype=np.uint16),
+            rng.uniform(-1, 1, TRAIN_ROWS).astype(np.float32),
+            rng.integers(-1, 2, TRAIN_ROWS).astype(np.int8),
+        ))  # fmt: skip
+        for _ in range(3):
+            trainer.step(replay.sample(rng, work.batch, 0.5), 1.0)
+    steps, start = 0, perf_counter()
+    while (elapsed := perf_counter() - start) < work.seconds:
+        trainer.step(replay.sample(rng, work.batch, 0.5), 1.0)
+        steps += 1
+    return {
+        "game": game.spec,
+        "network": f"{work.blocks}×{work.channels}",
+        "device": device.type,
+        "batch": work.batch,
+        "seconds": elapsed,
+        "steps_per_s": steps / elapsed,
+        "samples_per_s": steps * work.batch / elapsed,
+    }
+
+
+BENCHES: dict[str, Callable[[Work], Figures]] = {
+    "search": bench_search,
+    "selfplay": bench_selfplay,
+    "perft": bench_perft,
+    "train": bench_train,
+}
+
+
+def megabytes(*parts: Any) -> float:
+    """Add up the arrays among `parts` and inside their tuples, each once."""
+    arrays: dict[int, NDArray[Any]] = {}
+    for part in parts:
+        for item in part if isinstance(part, tuple) else (part,):
+            if isinstance(item, np.ndarray):
+                arrays[item.ctypes.data] = item
+    return sum(array.nbytes for array in arrays.values()) / 2**20
+
+
+def _beside(
+    work: Work, game: Game, command: str, arguments: list[object], times: Callable[[Figures], float]
+) -> Figures:
+    """Measure the peer on the same work, and say how many times as fast we are."""
+    if work.peers is None:
+        return {}
+    if not PEERS.is_file():
+        raise UserError("--peers needs a source checkout: benchmarks/peers.py is not installed")
+    if game.spec not in PEER_GAMES:
+        note(f"no peer plays {game.spec}")
+        return {}
+    line = [work.peers, str(PEERS), command, "--game", PEER_GAMES[game.spec]]
+    note(f"measuring the peer: {command} {PEER_GAMES[game.spec]}")
+    try:
+        done = subprocess.run(
+            [*line, *map(str, arguments)], capture_output=True, text=True, check=True
+        )
+        peer: Figures = json.loads(done.stdout)
+    except subprocess.CalledProcessError as error:
+        last = (error.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise UserError(f"--peers: {last}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"--peers: cannot run {work.peers}: {error}") from None
+    return {"peer": peer, "times_peer": times(peer)}
+
+
+def print_figures(name: str, figures: Figures) -> None:
+    """Print the figures of one benchmark, a line each."""
+    if "games" in figures:
+        for row in figures["games"]:
+            print_figures(name, row)
+        return
+    peer = figures.get("peer", {})
+    heading = f"{'randori':<12}{peer['peer']}" if peer else ""
+    print(f"{name + ' ' + figures['game']:<36}{heading}".rstrip())
+    for key, value in figures.items():
+        if key not in ("game", "peer"):
+            label = LABELS.get(key, key.replace("_", " "))
+            other = _figure(key, peer[key]) if key in peer else ""
+            print(f"  {label:<34}{_figure(key, value):<12}{other}".rstrip())
+
+
+LABELS = {
+    "ratio": "share of the bare network",
+    "times_peer": "times as fast as the peer",
+    "microseconds_per_simulation": "microseconds a simulation",
+    "trees_mb": "trees, MB",
+    "search_mb": "search arrays, MB",
+    "peak_rss_mb": "peak memory of the process, MB",
+}
+
+
+def _figure(key: str, value: Any) -> str:
+    if key == "ratio":
+        return f"{100 * value:.1f} %"
+    if isinstance(value, float):
+        return f"{value:.2f}" if key.startswith("micro") else amount(value)
+    return str(value)

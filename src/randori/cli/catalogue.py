@@ -1,0 +1,74 @@
+"""What there is to choose from: the games, the agents, and the options that their specs take."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from randori.agents.registry import AGENTS, agent_factory
+from randori.cli.report import print_json, print_table
+from randori.games.registry import GAMES, load_game
+from randori.spec import options_of
+
+
+def print_games(as_json: bool) -> None:
+    """List the games."""
+    rows = [_game_row(name, module) for name, module in GAMES.items()]
+    if as_json:
+        print_json(rows)
+        return
+    lines = [
+        (row["name"], row["title"], "×".join(map(str, row["board"])), str(row["actions"]),
+         write_options(row["name"], row["options"]))
+        for row in rows
+    ]  # fmt: skip
+    heads = ("name", "title", "board", "actions", "options and their defaults")
+    print_table(lines, heads, numbers=(3,))
+    print("\nYour own file is a game too, by its path: my_game.py or my_game.py:size=9.")
+
+
+def print_agents(as_json: bool) -> None:
+    """List the agents."""
+    rows = [_agent_row(name) for name in AGENTS]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(f"{row['name']:8}{row['help']}")
+        if row["options"]:
+            print(f"        {write_options(row['name'], row['options'])}")
+    print("\nAn agent is written name:value,key=value, as in az:runs/mine,simulations=400.")
+
+
+def write_options(name: str, options: dict[str, Any]) -> str:
+    """Write options with their defaults as a spec has them."""
+    words = {True: "yes", False: "no"}
+    parts = [
+        f"{key}={words[value] if isinstance(value, bool) else value}"
+        for key, value in options.items()
+    ]
+    return f"{name}:{','.join(parts)}" if parts else ""
+
+
+def _game_row(name: str, module: str) -> dict[str, Any]:
+    game = load_game(name)
+    return {
+        "name": name,
+        "title": game.title,
+        "options": _defaults(importlib.import_module(module).game),
+        "board": list(game.shape),
+        "actions": game.num_actions,
+    }
+
+
+def _agent_row(name: str) -> dict[str, Any]:
+    factory = agent_factory(name)
+    first_line = (factory.__doc__ or "").strip().partition("\n")[0]
+    return {
+        "name": name,
+        "help": first_line.replace("``", ""),
+        "options": _defaults(factory),
+    }
+
+
+def _defaults(factory: Callable[..., Any]) -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in options_of(factory).items()}

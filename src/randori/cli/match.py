@@ -1,0 +1,153 @@
+"""Matches on the command line: a progress bar while they run, a table, and the games as a file."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from randori.agents.registry import load_agent
+from randori.arena.match import MatchResult, PlayedGame, play_match
+from randori.cli.report import amount, announced, clock, console, note, print_json, print_table
+from randori.errors import UserError
+from randori.games.game import Game
+from randori.games.records import record_game
+from randori.games.registry import load_game
+from randori.runs import atomic
+
+RANDOM_GAMES = 32
+"""Random games that tell how long a game may last, for the time left."""
+SILENCE = 10.0
+"""Seconds between lines of progress where there is no terminal."""
+
+Progression = Callable[[int, int], None]
+
+
+def run_match(
+    spec: str,
+    a: str,
+    b: str,
+    games: int,
+    *,
+    seed: int,
+    opening_plies: int,
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Play a match and report it."""
+    if games < 1:
+        raise UserError(f"a match needs at least 1 game, not {games}")
+    if opening_plies < 0:
+        raise UserError(f"--opening-plies must not be negative: {opening_plies}")
+    if save is not None:
+        expect_new_file(save)
+    game = load_game(spec)
+    agents = load_agent(a, game), load_agent(b, game)
+    with announced(game.name):
+        length = mean_length(game)
+        start = perf_counter()
+        with shown_progress(games, length) as progress:
+            result = play_match(
+                game, *agents, games, seed=seed, opening_plies=opening_plies, progress=progress
+            )
+    seconds = perf_counter() - start
+    if save is not None:
+        atomic.write_text(save, "".join(f"{line}\n" for line in game_lines(game, result)))
+    if as_json:
+        extra = {"seconds": seconds, "seed": seed, "opening_plies": opening_plies}
+        print_json({"game": game.spec, **result.summary(), **extra})
+    else:
+        print_result(game, result, seconds)
+    if result.distinct < games:
+        note(
+            f"note: only {result.distinct} of {games} games differ, so the intervals are too "
+            f"narrow; --opening-plies {max(2, opening_plies + 2)} makes more of them differ"
+        )
+
+
+def expect_new_file(path: Path) -> None:
+    """Refuse a file that cannot be made, before hours are spent on its content."""
+    if path.exists():
+        raise UserError(f"{path} exists already; choose another name")
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {str(path.parent)!r} for {path.name}")
+
+
+def mean_length(game: Game) -> float:
+    """Estimate the plies of a game, by random ones."""
+    player = load_agent("random", game)
+    played = play_match(game, player, player, RANDOM_GAMES).games
+    return sum(len(one.moves) for one in played) / len(played)
+
+
+@contextmanager
+def shown_progress(games: int, length: float) -> Iterator[Progression]:
+    """Show games, plies a second and the time left on stderr.
+
+    All games run side by side and most end late, so the plies tell how far the match is.
+    """
+    start = last = monotonic()
+
+    def share(over: int, plies: int) -> float:
+        return over / games if over == games else min(0.99, plies / (games * length))
+
+    def tell(over: int, plies: int) -> None:
+        nonlocal last
+        now = monotonic()
+        if now - last >= SILENCE and over < games:
+            last = now
+            done = share(over, plies)
+            left = (now - start) * (1 - done) / done if done else 0.0
+            rate = amount(plies / (now - start))
+            note(f"{over}/{games} games over, {rate} plies/s, about {clock(left)} left")
+
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield tell
+        return
+    columns = (
+        TextColumn("{task.fields[over]}/{task.fields[games]} games"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]} plies/s"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True) as bars:
+        task = bars.add_task("", total=1.0, over=0, games=games, rate="–")
+
+        def show(over: int, plies: int) -> None:
+            rate = amount(plies / max(1e-9, monotonic() - start))
+            bars.update(task, completed=share(over, plies), over=over, rate=rate)
+
+        yield show
+
+
+def print_result(game: Game, result: MatchResult, seconds: float) -> None:
+    """Print the table of a match."""
+    firsts = [one for one in result.games if one.a_is_first]
+    seconds_ = [one for one in result.games if not one.a_is_first]
+    rows = [_row("all", result.games)]
+    if firsts and seconds_:
+        rows += [_row("moving first", firsts), _row("moving second", seconds_)]
+    print(f"{game.spec}: {result.a} against {result.b}, {len(result.games)} games")
+    heads = ("", "wins", "draws", "losses", "score", "95 % interval")
+    print_table(rows, heads, numbers=(1, 2, 3, 4))
+    summary: dict[str, Any] = result.summary()
+    low, high = summary["elo_low"], summary["elo_high"]
+    print(f"Elo {summary['elo']:+.0f} [{low:+.0f}, {high:+.0f}] for {result.a}; {clock(seconds)}")
+
+
+def _row(name: str, games: list[PlayedGame]) -> tuple[str, ...]:
+    part = MatchResult("", "", games)
+    low, high = (f"{100 * bound:.1f}" for bound in part.interval)
+    counts = (str(count) for count in (part.wins, part.draws, part.losses))
+    return name, *counts, f"{100 * part.score:.1f} %", f"[{low}, {high}]"
+
+
+def game_lines(game: Game, result: MatchResult) -> Iterator[str]:
+    """Write each game as one line of JSON."""
+    for one in result.games:
+        first, second = (result.a, result.b) if one.a_is_first else (result.b, result.a)
+        yield json.dumps(record_game(game, one.moves, first=first, second=second))

@@ -1,0 +1,227 @@
+"""Train and resume: settings into a run folder, a screen around the learner, the way on after."""
+
+import ast
+import inspect
+import json
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_type_hints
+
+from randori.cli.report import announced, clock, note, print_json, print_table
+from randori.cli.screen import make_screen
+from randori.errors import UserError, nearest
+from randori.games.registry import load_game
+from randori.learners.alphazero import AlphaZeroConfig, StopConfig
+from randori.learners.presets import PRESETS
+from randori.learners.status import Counters
+from randori.learners.training import LEARNERS, change_run, start_run, train
+from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
+from randori.runs.config import from_dict, keys, override, to_dict
+from randori.runs.folder import Run, locked, open_run
+
+INTERRUPTED = 130
+"""Exit code of a run that Ctrl-C stopped, as shells have it."""
+FIXED = ("network.", "selfplay.slots", "selfplay.threads", "train.optimizer")
+"""Settings that a checkpoint has the shape of."""
+
+
+def limits(minutes: float | None, iterations: int | None) -> list[str]:
+    """Turn `--minutes` and `--iterations` into settings."""
+    chosen = {"minutes": minutes, "iterations": iterations}
+    for name, value in chosen.items():
+        if value is not None and value <= 0:
+            raise UserError(f"--{name} must be above 0, not {value}")
+    return [f"stop.{name}={value}" for name, value in chosen.items() if value is not None]
+
+
+def start_training(
+    spec: str,
+    *,
+    learner: str,
+    preset: str,
+    settings: list[str],
+    seed: int,
+    path: Path | None,
+    plain: bool,
+    as_json: bool,
+) -> int:
+    """Make a run folder and train in it; return the exit code."""
+    if learner not in LEARNERS:
+        raise UserError(f"there is no learner {learner!r}; {nearest(learner, LEARNERS)}")
+    game = load_game(spec)
+    config = override(AlphaZeroConfig(), [*preset_settings(preset), *settings])
+    run = start_run(game, config, seed=seed, path=path, learner=learner)
+    return go_on(run, plain=plain, as_json=as_json)
+
+
+def preset_settings(name: str) -> tuple[str, ...]:
+    """Return what a preset sets; ``auto`` asks whether torch sees a GPU."""
+    if name == "auto":
+        import torch
+
+        name = "gpu" if torch.cuda.is_available() else "laptop"
+    if name not in PRESETS:
+        raise UserError(f"there is no preset {name!r}; {nearest(name, ['auto', *PRESETS])}")
+    return PRESETS[name]
+
+
+def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bool) -> int:
+    """Go on in a run folder, with other settings where given; return the exit code."""
+    run = open_run(path)
+    if run.learner not in LEARNERS:
+        raise UserError(f"{path} was trained by {run.learner!r}; known: {', '.join(LEARNERS)}")
+    load_game(run.game)
+    counters = stored_counters(path)
+    if settings:
+        with locked(path):
+            if counters is not None:
+                expect_same_shape(run, settings)
+            run = change_run(path, settings)
+    config = from_dict(AlphaZeroConfig, run.config, str(path / "config.json"))
+    if counters is None or not ends_reached(config.stop, counters):
+        return go_on(run, plain=plain, as_json=as_json)
+    report(run, config.stop, counters, as_json=as_json)
+    return 0
+
+
+def stored_counters(path: Path) -> Counters | None:
+    """Return where the run's newest checkpoint stands, or None if there is none yet."""
+    newest = latest_checkpoint(path)
+    if newest is None:
+        return None
+    counters = read_checkpoint(newest).state.get("counters") or {}
+    try:
+        return Counters(**counters)
+    except TypeError:
+        raise UserError(f"{newest} is damaged: expected the counters of a learner") from None
+
+
+def expect_same_shape(run: Run, settings: list[str]) -> None:
+    """Refuse settings that the stored weights or games could not be read with."""
+    old = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
+    before, after = to_dict(old), to_dict(override(old, settings))
+    for key in keys(AlphaZeroConfig):
+        if key.startswith(FIXED) and _at(before, key) != _at(after, key):
+            raise UserError(
+                f"--set: {key} cannot change from {_at(before, key)} in a run that has begun; "
+                "start a new run"
+            )
+
+
+def ends_reached(stop: StopConfig, counters: Counters) -> list[str]:
+    """Return the ends that a run has reached, as the options that would double them."""
+    ends = (
+        (stop.minutes, counters.seconds / 60, "--minutes"),
+        (stop.iterations, counters.iteration, "--iterations"),
+        (stop.games, counters.games, "--set stop.games="),
+    )
+    return [
+        f"{option}{'' if option.endswith('=') else ' '}{2 * end:g}"
+        for end, done, option in ends
+        if end and done >= end
+    ]
+
+
+def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
+    """Train in a run folder behind a screen, and say how to go on; return the exit code."""
+    note(f"training {run.game} in {run.path}; Ctrl-C saves and stops")
+    screen = make_screen(run, plain)
+    try:
+        with screen, announced(load_game(run.game).name, screen.compiling):
+            learner = train(run, screen.listen)
+    except KeyboardInterrupt:
+        note(f"interrupted; go on with: randori resume {quoted(run.path)}")
+        return INTERRUPTED
+    stop = from_dict(AlphaZeroConfig, run.config).stop
+    report(run, stop, learner.counters, as_json=as_json, scores=learner.status.scores)
+    return 0 if ends_reached(stop, learner.counters) else INTERRUPTED
+
+
+def report(
+    run: Run,
+    stop: StopConfig,
+    counters: Counters,
+    *,
+    as_json: bool,
+    scores: Mapping[str, tuple[float, int]] = MappingProxyType({}),
+) -> None:
+    """Say how far a run came, and what can be done with it now."""
+    reached = ends_reached(stop, counters)
+    if as_json:
+        print_json({
+            "run": str(run.path),
+            "game": run.game,
+            "complete": bool(reached),
+            "iterations": counters.iteration,
+            "games": counters.games,
+            "rows": counters.rows,
+            "evaluations": counters.evaluations,
+            "steps": counters.steps,
+            "seconds": counters.seconds,
+            "scores": {opponent: score for opponent, (score, _) in scores.items()},
+        })  # fmt: skip
+        return
+    print(
+        f"{run.path} {'is complete' if reached else 'has stopped'}: "
+        f"{counters.iteration} iterations, {counters.games} games, {counters.steps} gradient "
+        f"steps in {clock(counters.seconds)}"
+    )
+    print("  go on    ", " ".join(["randori resume", quoted(run.path), *reached]))
+    if counters.checkpoint:
+        print_commands(run)
+
+
+def print_commands(run: Run) -> None:
+    """Say what can be done with a trained agent."""
+    game, agent = shlex.quote(run.game), shlex.quote(f"az:{run.path}")
+    print(f"  play      randori play {game} --against {agent}")
+    print(f"  measure   randori match {game} {agent} uct:simulations=100 -n 100")
+
+
+def quoted(path: Path) -> str:
+    """Write a path as a shell takes it."""
+    return shlex.quote(str(path))
+
+
+def print_settings() -> None:
+    """Print every setting with its default and what it means, then the presets."""
+    defaults, meanings = to_dict(AlphaZeroConfig()), dict(documented(AlphaZeroConfig))
+    rows = [
+        (key, json.dumps(_at(defaults, key)), meanings.get(key, ""))
+        for key in keys(AlphaZeroConfig)
+    ]
+    print_table(rows, ("setting", "default", "meaning"))
+    print()
+    presets = [(name, " ".join(settings) or "the defaults") for name, settings in PRESETS.items()]
+    print_table(presets, ("preset", "what it sets"))
+
+
+def documented(cls: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (dotted key, meaning): the docstring under a field, or the comment behind it."""
+    source = textwrap.dedent(inspect.getsource(cls))
+    lines = source.splitlines()
+    parsed = ast.parse(source).body[0]
+    assert isinstance(parsed, ast.ClassDef)
+    hints = get_type_hints(cls)
+    for node, after in zip(parsed.body, [*parsed.body[1:], None], strict=True):
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        name = node.target.id
+        if inspect.isclass(hints[name]) and hasattr(hints[name], "__dataclass_fields__"):
+            yield from documented(hints[name], f"{prefix}{name}.")
+            continue
+        comment = lines[node.lineno - 1].partition("  # ")[2]
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            comment = " ".join(str(after.value.value).split())
+        yield f"{prefix}{name}", comment
+
+
+def _at(settings: dict[str, Any], key: str) -> Any:
+    """Return the value of a dotted key."""
+    value: Any = settings
+    for name in key.split("."):
+        value = value[name]
+    return value

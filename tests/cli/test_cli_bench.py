@@ -1,0 +1,84 @@
+"""Every benchmark on the smallest work: that it runs and what it is called, not how fast it is."""
+
+import json
+import sys
+
+import pytest
+
+SMALL = [
+    "--blocks",
+    "1",
+    "--channels",
+    "8",
+    "--slots",
+    "8",
+    "--simulations",
+    "8",
+    "--seconds",
+    "0.2",
+    "--runtime",
+    "torch",
+]
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    for name, value in (("BARE_SECONDS", 0.05), ("WARM_UP_SECONDS", 0.05), ("REPEATS", 1),
+                        ("PERFT_SECONDS", 0.0), ("TRAIN_ROWS", 64)):  # fmt: skip
+        monkeypatch.setattr(f"randori.cli.bench.{name}", value)
+
+
+def test_search(randori):
+    figures = randori("bench", "search", "tictactoe", *SMALL, "--json").json
+    assert figures["microseconds_per_simulation"] > 0
+    assert figures["trees_mb"] > 0
+
+
+def test_selfplay(randori):
+    figures = randori("bench", "selfplay", "tictactoe", *SMALL, "--json").json
+    assert figures["evaluations_per_s"] > 0
+    assert figures["ratio"] == pytest.approx(
+        figures["evaluations_per_s"] / figures["bare_evaluations_per_s"]
+    )
+    assert figures["games_per_s"] > 0
+    assert 0 < figures["search_mb"] < figures["peak_rss_mb"]
+    shown = randori("bench", "selfplay", "tictactoe", *SMALL).out
+    assert "share of the bare network" in shown
+
+
+def test_perft(randori):
+    figures = randori("bench", "perft", "tictactoe", "--json").json
+    assert figures["game"] == "tictactoe"
+    assert figures["nodes_per_s"] > 0
+    every = randori("bench", "perft", "--json").json
+    assert set(every["nodes_per_s"]) == {"tictactoe", "connect4", "othello"}
+    assert "nodes per s" in randori("bench", "perft", "tictactoe").out
+
+
+def test_train(randori):
+    figures = randori("bench", "train", "tictactoe", *SMALL, "--batch=16", "--json").json
+    assert figures["samples_per_s"] == pytest.approx(16 * figures["steps_per_s"])
+
+
+def test_all(randori):
+    answer = randori("bench", "all", "tictactoe", *SMALL, "--json")
+    assert set(answer.json) == {"search", "selfplay", "perft", "train"}
+
+
+def test_unknown(randori):
+    complaint = randori("bench", "serch").complaint
+    assert complaint == "there is no benchmark 'serch'; did you mean 'search'?"
+
+
+def test_peer(randori, tmp_path, monkeypatch):
+    said = json.dumps({"peer": "other", "nodes_per_s": 1000.0})
+    (tmp_path / "peers.py").write_text(f"print({said!r})")
+    monkeypatch.setattr("randori.cli.bench.PEERS", tmp_path / "peers.py")
+    line = ("bench", "perft", "tictactoe", "--peers", sys.executable)
+    figures = randori(*line, "--json").json
+    assert figures["times_peer"] == pytest.approx(figures["nodes_per_s"] / 1000)
+    assert "times as fast as the peer" in randori(*line).out
+    (tmp_path / "peers.py").write_text("import sys; sys.exit('peers.py: no module named x')")
+    assert randori(*line).complaint == "--peers: peers.py: no module named x"
+    complaint = randori(*line[:-1], "/no/python").complaint
+    assert complaint.startswith("--peers: cannot run /no/python")

@@ -1,0 +1,72 @@
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_json_fields(randori):
+    answer = randori("match", "tictactoe", "uct:simulations=50", "random", "-n", "20", "--json")
+    result = answer.json
+    assert {
+        "a",
+        "b",
+        "games",
+        "wins",
+        "draws",
+        "losses",
+        "score",
+        "elo",
+        "elo_low",
+        "elo_high",
+    } <= (set(result))
+    assert (result["a"], result["b"], result["games"]) == ("uct:simulations=50", "random", 20)
+    assert result["wins"] + result["draws"] + result["losses"] == 20
+    assert result["score"] > 0.7
+    assert result["elo_low"] <= result["elo"] <= result["elo_high"]
+
+
+def test_table(randori):
+    answer = randori("match", "tictactoe", "uct:simulations=50", "random", "-n", "20")
+    assert "tictactoe: uct:simulations=50 against random, 20 games" in answer.out
+    assert "moving second" in answer.out
+    assert "Elo +" in answer.out
+
+
+def test_saved_games(randori):
+    answer = randori("match", "tictactoe", "random", "uct", "-n", "4", "--save", "games.jsonl")
+    assert answer.code == 0
+    records = [json.loads(line) for line in Path("games.jsonl").read_text().splitlines()]
+    assert [record["first"] for record in records] == ["random", "uct"] * 2
+    assert set(records[0]) == {"game", "moves", "outcome", "first", "second"}
+    for record in records:
+        shown = randori("show", "tictactoe", "--moves", " ".join(record["moves"]), "--json").json
+        assert shown["outcome"] == record["outcome"] is not None
+
+
+def test_repeated_games_are_told(randori):
+    answer = randori("match", "tictactoe", "random", "random", "-n", "600", "--opening-plies", "0")
+    assert answer.err == "" or "--opening-plies 2" in answer.err
+    silent = randori("match", "tictactoe", "random", "random", "-n", "2", "--json")
+    assert silent.err == ""
+
+
+def test_a_file_that_exists_is_kept(randori):
+    Path("games.jsonl").write_text("precious")
+    answer = randori("match", "tictactoe", "random", "random", "-n", "2", "--save", "games.jsonl")
+    assert answer.complaint == "games.jsonl exists already; choose another name"
+    assert Path("games.jsonl").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("tictactoe rndom random", "there is no agent 'rndom'; did you mean 'random'?"),
+        ("tictactoe random random -n 0", "a match needs at least 1 game, not 0"),
+        ("tictactoe random random --opening-plies -1", "must not be negative"),
+        ("tictactoe random random --save no/folder.jsonl", "there is no folder 'no'"),
+        ("tictactoe random", "Missing argument 'B'"),
+    ],
+)
+def test_bad_input_is_one_line(randori, line, words):
+    assert words in randori("match", *line.split()).complaint
+    assert list(Path().iterdir()) == []

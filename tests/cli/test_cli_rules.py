@@ -1,0 +1,110 @@
+"""The commands that look at rules: games, agents, show, perft, check."""
+
+from pathlib import Path
+
+import pytest
+
+HEX = Path(__file__).parents[2] / "examples" / "hex.py"
+
+
+def test_games(randori):
+    rows = {row["name"]: row for row in randori("games", "--json").json}
+    assert rows["othello"] == {
+        "name": "othello", "title": "Othello", "options": {"size": 8}, "board": [8, 8],
+        "actions": 65,
+    }  # fmt: skip
+    shown = randori("games").out
+    assert "othello:size=8" in shown
+    assert "my_game.py" in shown
+
+
+def test_agents(randori):
+    rows = {row["name"]: row for row in randori("agents", "--json").json}
+    assert rows["uct"]["options"]["simulations"] == 100
+    assert all(row["help"] for row in rows.values())
+    assert "az:RUN" in randori("agents").out
+
+
+def test_show(randori):
+    answer = randori("show", "tictactoe", "--moves", "b2 a1", "--json")
+    assert answer.json == {
+        "game": "tictactoe", "position": "o../.x./... x", "to_move": "first",
+        "legal": ["b1", "c1", "a2", "c2", "a3", "b3", "c3"], "outcome": None, "ply": 2,
+    }  # fmt: skip
+    shown = randori("show", "tictactoe", "--position", "o../.x./... x", "--moves", "c3").out
+    assert shown.splitlines() == [
+        "  a b c", "1 o . .", "2 . x .", "3 . .(x)",
+        "position: o../.x./..x o", "to move: second (o)",
+        "legal: b1 c1 a2 c2 a3 b3", "outcome: none yet",
+    ]  # fmt: skip
+
+
+def test_show_tells_the_outcome(randori):
+    answer = randori("show", "tictactoe", "--moves", "a1 a2 b1 b2 c1", "--json")
+    assert answer.json["outcome"] == "first"
+    assert answer.json["legal"] == []
+
+
+def test_show_draws_a_file(randori):
+    assert randori("show", "othello", "--svg", "board.svg").code == 0
+    assert Path("board.svg").read_text().startswith("<svg")
+
+
+def test_perft(randori):
+    answer = randori("perft", "connect4", "4", "--json").json
+    assert answer["game"] == "connect4"
+    assert (answer["depth"], answer["nodes"]) == (4, 2401)
+    assert answer["seconds"] > 0
+    assert answer["nodes_per_s"] > 0
+    assert "2401 nodes" in randori("perft", "connect4", "4").out
+
+
+def test_perft_from_a_position(randori):
+    answer = randori("perft", "tictactoe", "2", "--position", "xox/oxo/.x. o", "--json")
+    assert answer.json["nodes"] == 2
+    assert randori("perft", "tictactoe", "0", "--json").json["nodes"] == 1
+
+
+def test_check(randori):
+    report = randori("check", "tictactoe", "--games", "3", "--json").json
+    assert report["games"] == 3
+    assert report["laws"]["compiled"] > 0
+    assert "every law holds" in randori("check", "tictactoe", "--games", "3").out
+
+
+def test_your_own_file_is_a_game(randori):
+    answer = randori("show", f"{HEX}:size=3", "--moves", "b2", "--json")
+    assert answer.json["position"] == ".../.x./... o"
+
+
+def test_file_that_breaks_a_law(randori):
+    Path("bad.py").write_text(HEX.read_text().replace("state[PLY] += U1", "state[PLY] += U1 + U1"))
+    complaint = randori("check", "bad.py:size=3").complaint
+    assert "law 'plies'" in complaint
+    assert "position" in complaint
+    assert "expected 1, found 2" in complaint
+
+
+def test_file_that_numba_refuses_is_still_one_line(randori):
+    source = HEX.read_text().replace("    return count\n", "    return sorted([count])[0]\n")
+    Path("bad.py").write_text(source)
+    assert "law 'compiled'" in randori("check", "bad.py:size=3").complaint
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("show othelo", "there is no game 'othelo'; did you mean 'othello'?"),
+        ("show othello:sise=6", "'othello' has no option 'sise'; did you mean 'size'?"),
+        ("show othello:size=7", "othello:size=7: size is 4, 6 or 8, not 7"),
+        ("show missing.py", "there is no game file 'missing.py'"),
+        ("show tictactoe --moves b9", "illegal move 'b9'; legal: a1"),
+        ("show tictactoe --position x..", "tictactoe position 'x..'"),
+        ("perft conect4 3", "did you mean 'connect4'?"),
+        ("check othelo", "did you mean 'othello'?"),
+        ("show tictactoe --svg missing/board.svg", "missing/board.svg"),
+    ],
+)
+def test_bad_input_is_one_line(randori, line, words):
+    assert words in randori(*line.split()).complaint
+    assert list(Path().iterdir()) == []

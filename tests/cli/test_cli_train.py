@@ -1,0 +1,205 @@
+"""Train, resume, and what becomes of the agent; damaged and foreign folders."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HEX = Path(__file__).parents[2] / "examples" / "hex.py"
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    """Return a copy of the trained run that a test may spoil."""
+    return Path(shutil.copytree(trained, tmp_path / "run"))
+
+
+def newest(run):
+    return max((run / "checkpoints").iterdir())
+
+
+def files(folder):
+    """Return what a run holds; an empty lock file says nothing."""
+    paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.name != "lock"]
+    return {path: path.read_bytes() for path in paths}
+
+
+def test_training_says_how_to_go_on(randori, tiny):
+    answer = randori("train", "tictactoe", "--iterations=1", "--name=mine", *tiny)
+    assert answer.code == 0
+    assert "training tictactoe in runs/mine" in answer.err
+    assert "runs/mine is complete: 1 iterations" in answer.out
+    assert "randori resume runs/mine --iterations 2" in answer.out
+    assert "randori play tictactoe --against az:runs/mine" in answer.out
+
+
+def test_resume_goes_on(randori, run):
+    answer = randori("resume", run, "--iterations=3", "--plain", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["run"] == str(run)
+    assert answer.json["iterations"] == 3
+    assert answer.json["complete"] is True
+    records = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert [record["iteration"] for record in records] == [1, 2, 3]
+
+
+def test_resume_of_a_complete_run_says_how_to_extend_it(randori, run):
+    before = files(run)
+    answer = randori("resume", run)
+    assert answer.code == 0
+    assert "is complete: 2 iterations" in answer.out
+    assert f"randori resume {run} --iterations 4" in answer.out
+    assert randori("resume", run, "--json").json["complete"] is True
+    assert files(run) == before
+
+
+def test_the_agent_plays(randori, trained):
+    agent = f"az:{trained},simulations=10,runtime=torch"
+    result = randori("match", "tictactoe", agent, "random", "-n", "6", "--json").json
+    assert result["games"] == 6
+    answer = randori(
+        "play", "tictactoe", "--against", agent, "--seed=1", stdin="hint\nb2\nundo\nquit\n"
+    )
+    assert answer.code == 0
+    assert "prior" in answer.out
+    assert "o plays" in answer.out
+
+
+def test_your_own_game_is_trained(randori, tiny):
+    answer = randori("train", f"{HEX}:size=3", "--iterations=1", "--run=own", *tiny)
+    assert answer.code == 0, answer.err
+    assert f"randori play {HEX}:size=3 --against az:own" in answer.out
+
+
+def test_settings_are_listed(randori):
+    answer = randori("train", "--list-settings")
+    assert answer.code == 0
+    lines = {line.split()[0]: line for line in answer.out.splitlines() if line}
+    assert "rows a gradient step" in lines["train.batch"]
+    assert "residual blocks" in lines["network.blocks"]
+    assert lines["stop.minutes"].split()[1] == "null"
+    assert "network.kind=cnn" in lines["paper-othello"]
+
+
+def test_automatic_preset_exists():
+    from randori.cli.training import preset_settings
+
+    assert isinstance(preset_settings("auto"), tuple)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("tictacto", "there is no game 'tictacto'; did you mean 'tictactoe'?"),
+        ("tictactoe --preset lapto", "there is no preset 'lapto'; did you mean 'laptop'?"),
+        ("tictactoe --learner alphazer", "did you mean 'alphazero'?"),
+        ("tictactoe --set trian.batch=3", "unknown key 'trian.batch'; did you mean 'train.batch'?"),
+        ("tictactoe --set train.batch=many", "train.batch: expected a whole number, got 'many'"),
+        ("tictactoe --set train.batch", "expected KEY=VALUE"),
+        ("tictactoe --minutes 0", "--minutes must be above 0"),
+        ("tictactoe --name a --run b", "give one of them"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_folder(randori, line, words):
+    assert words in randori("train", *line.split()).complaint
+    assert list(Path().iterdir()) == []
+
+
+def test_a_run_is_never_overwritten(randori, run):
+    before = files(run)
+    complaint = randori("train", "tictactoe", "--run", run).complaint
+    assert f"use `randori resume {run}` or choose another name" in complaint
+    assert files(run) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--set network.blocks=2", "network.blocks cannot change from 1"),
+        ("--set selfplay.slots=8", "selfplay.slots cannot change from 16"),
+        ("--set bogus=1", "unknown key 'bogus'"),
+        ("--iterations 0", "--iterations must be above 0"),
+    ],
+)
+def test_resume_with_bad_settings_changes_nothing(randori, run, line, words):
+    before = files(run)
+    assert words in randori("resume", run, *line.split()).complaint
+    assert files(run) == before
+
+
+def test_resume_of_what_is_no_run(randori):
+    assert "runs/none does not exist" in randori("resume", "runs/none").complaint
+    Path("folder").mkdir()
+    assert "not a run folder" in randori("resume", "folder").complaint
+    assert list(Path("folder").iterdir()) == []
+
+
+def test_run_of_another_version(randori, run):
+    config = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps({**config, "format": 99, "randori": "7.0"}))
+    before = files(run)
+    complaint = randori("resume", run).complaint
+    assert "has format 99" in complaint
+    assert "7.0" in complaint
+    assert files(run) == before
+
+
+def test_run_of_another_learner(randori, run):
+    config = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps({**config, "learner": "td"}))
+    assert "was trained by 'td'" in randori("resume", run).complaint
+
+
+def test_truncated_checkpoints(randori, run):
+    for path in (run / "checkpoints").iterdir():
+        for file in path.iterdir():
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    before = files(run)
+    assert "no complete checkpoint" in randori("resume", run, "--iterations=3").complaint
+    assert files(run) == before
+    complaint = randori("match", "tictactoe", f"az:{run}", "random", "-n", "2").complaint
+    assert "damaged" in complaint
+
+
+def test_foreign_models(randori, trained):
+    model = newest(trained) / "model.safetensors"
+    Path("foreign.safetensors").write_bytes(b"not a model")
+    complaint = randori("play", "tictactoe", "--against", "az:foreign.safetensors").complaint
+    assert "foreign.safetensors" in complaint
+    complaint = randori("match", "connect4", f"az:{model}", "random", "-n", "2").complaint
+    assert "holds a model for tictactoe, not for connect4" in complaint
+
+
+def test_two_trainers_do_not_meet(randori, run):
+    from randori.runs.folder import locked
+
+    with locked(run):
+        before = files(run)
+        complaint = randori("resume", run, "--iterations=9").complaint
+        assert "is already being trained" in complaint
+        assert files(run) == before
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, tiny):
+    line = "import sys; from randori.cli import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", line, "train", "tictactoe", "--run", "run", *tiny],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    while process.poll() is None and not (metrics.exists() and metrics.stat().st_size):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "run has stopped" in out
+    assert "randori resume run\n" in out
+    assert "Traceback" not in err
+    assert list((tmp_path / "run" / "checkpoints").iterdir())

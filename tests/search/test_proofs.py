@@ -1,0 +1,156 @@
+"""Proven results are true, are found where they should be, and are never walked away from."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from randori.games.game import Game
+from randori.games.registry import load_game
+from randori.search.search import Search, SearchConfig
+from randori.search.tree import DRAWN, LOST, NODES, UNKNOWN, WON, tree_of
+from randori.search.uniform import UniformEvaluator
+
+Build = Callable[[Game], Any]
+WORTH = {WON: 1, LOST: -1, DRAWN: 0}
+
+
+@cache
+def solved(spec: str) -> dict[bytes, int]:
+    """Minimax over all positions of a small game, for the side to move."""
+    game = load_game(spec)
+    known: dict[bytes, int] = {}
+
+    def solve(state: Any) -> int:
+        key = state.tobytes()
+        if key not in known:
+            result = int(game.plain.outcome(state))
+            if result:
+                known[key] = (0, 1, -1, 0)[result] * (-1 if int(state[0]) % 2 else 1)
+                return known[key]
+            values = []
+            for action in game.legal_actions(state):
+                below = state.copy()
+                game.plain.play(below, action)
+                values.append(-solve(below))
+            known[key] = max(values)
+        return known[key]
+
+    solve(game.new_state())
+    return known
+
+
+def ongoing(spec: str) -> Any:
+    game = load_game(spec)
+    words = game.num_words
+    states = np.array([np.frombuffer(key, dtype=np.uint64) for key in solved(spec)])
+    assert states.shape[1] == words
+    return states[[bool(game.legal_actions(state)) for state in states]]
+
+
+def search_from(moves: str, simulations: int, evaluator: Any = None, **options: Any) -> Search:
+    game = load_game("connect4")
+    position = game.start()
+    for move in moves.split():
+        position = position.play(move)
+    search = Search(game, evaluator or UniformEvaluator(game), SearchConfig(**options))
+    search.set_roots(position.state[None].copy())
+    search.run(simulations)
+    return search
+
+
+@pytest.mark.parametrize(
+    ("moves", "simulations", "proven", "best", "line"),
+    [
+        ("4 1 4 1 4 1", 20, WON, "4", 1),
+        ("4 4 5 5", 500, WON, "36", 3),
+        ("1 3 1 4 7 5", 100, LOST, "1234567", 2),
+    ],
+    ids=["win in 1", "win in 3 plies", "lost in 2 plies"],
+)
+def test_mates_are_proven(
+    moves: str, simulations: int, proven: int, best: str, line: int
+) -> None:
+    search = search_from(moves, simulations)
+    analysis = search.analysis()
+    assert search.trees.nodes[0, 0].proven == proven
+    assert search.trees.nodes[0, 0].visits < simulations, "a proof ends the search"
+    assert analysis.value == WORTH[proven]
+    assert analysis.best.proven == ("win" if proven == WON else "loss")
+    assert str(analysis.best.action + 1) in best
+    assert len(analysis.line) >= line
+
+
+def test_the_only_defence_is_found() -> None:
+    analysis = search_from("4 1 4 1 4", 300).analysis()
+    assert str(analysis.best.action + 1) == "4"
+    assert [move.proven for move in analysis.moves] == [None] + 6 * ["loss"]
+    assert all(move.value == -1.0 for move in analysis.moves[1:])
+    assert analysis.best.visits > 250, "what is lost is not looked at again"
+
+
+def test_without_solving_nothing_is_concluded() -> None:
+    search = search_from("4 1 4 1 4", 300, solve=False)
+    tree = tree_of(search.trees, 0)
+    inner = [at for at in range(int(tree.used[NODES])) if tree.nodes[at].count]
+    assert all(tree.nodes[at].proven == UNKNOWN for at in inner)
+    assert np.isfinite(search.trees.edges[0, : tree.used[1]].q).all()
+    assert str(search.analysis().best.action + 1) == "4"
+
+
+def test_tictactoe_is_a_draw() -> None:
+    game = load_game("tictactoe")
+    search = Search(game, UniformEvaluator(game), SearchConfig(exploration=100.0, cache_mb=1.0))
+    search.set_roots(game.new_state()[None])
+    search.run(500_000)
+    assert search.trees.nodes[0, 0].proven == DRAWN
+    assert search.analysis().value == 0.0
+    assert {move.proven for move in search.analysis().moves} == {"draw"}
+
+
+@pytest.mark.parametrize("leaves", [1, 4])
+@pytest.mark.parametrize("simulations", [30, 300])
+def test_no_proof_is_wrong(leaves: int, simulations: int, hashed: Build) -> None:
+    """From every position of Tic-tac-toe; with leaves in flight, too, when others are proven."""
+    spec = "tictactoe"
+    game, truth, states = load_game(spec), solved(spec), ongoing(spec)
+    assert len(states) == 4520
+    states = states[:: 1 if simulations == 30 else 9]
+    config = SearchConfig(exploration=2.0, cache_mb=1.0)
+    search = Search(game, hashed(game), config, slots=len(states), leaves=leaves)
+    search.set_roots(states)
+    search.run(simulations, skip_forced=False)
+    inner = 0
+    for slot in range(len(states)):
+        tree = tree_of(search.trees, slot)
+        count = int(tree.used[NODES])
+        proven = tree.nodes.proven[:count]
+        for at in np.flatnonzero(proven):
+            assert WORTH[int(proven[at])] == truth[tree.states[at].tobytes()]
+        inner += int((tree.nodes.count[:count][proven != UNKNOWN] > 0).sum())
+        if proven[0] == UNKNOWN:
+            assert tree.nodes[0].visits == simulations + 1
+    assert inner > 2000
+
+
+def test_a_proven_loss_is_never_chosen(hashed: Build) -> None:
+    """And a proven win always is, whatever the visits say."""
+    spec = "tictactoe"
+    game, truth, states = load_game(spec), solved(spec), ongoing(spec)
+    search = Search(game, hashed(game), SearchConfig(cache_mb=1.0), slots=len(states))
+    search.set_roots(states)
+    search.run(40)
+    avoided = 0
+    for slot, state in enumerate(states):
+        analysis = search.analysis(slot)
+        proven = {move.proven for move in analysis.moves}
+        if "win" in proven:
+            assert analysis.best.proven == "win"
+        elif proven != {"loss"}:
+            assert analysis.best.proven != "loss"
+            avoided += "loss" in proven
+        if analysis.best.proven == "win":
+            assert truth[state.tobytes()] == 1
+    assert avoided > 500

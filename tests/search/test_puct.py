@@ -1,0 +1,352 @@
+"""Batched PUCT is, node by node and bit by bit, the naive search below."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from randori.games.game import Game
+from randori.games.kernels import DRAW, FIRST, ONGOING
+from randori.games.registry import load_game
+from randori.search.puct import Knobs
+from randori.search.search import Search, SearchConfig, make_questions, plant_all, step
+from randori.search.tree import (
+    DRAWN,
+    LOST,
+    NEVER,
+    NODES,
+    NONE,
+    UNKNOWN,
+    WON,
+    Trees,
+    enlarge,
+    make_trees,
+    reroot,
+    tree_of,
+)
+
+F = np.float32
+WORTH = {WON: F(1), LOST: F(-1), DRAWN: F(0)}
+Build = Callable[[Game], Any]
+
+
+@numba.njit
+def exp(x: np.float32) -> np.float32:
+    """The C library's, as kernels call it; numpy's own differs in the last bit."""
+    return np.float32(math.exp(x))
+
+
+@dataclass
+class Edge:
+    action: int
+    prior: np.float32 = F(0)
+    q: np.float32 = F(0)
+    tried: int = 0
+    child: "Node | None" = None
+
+
+@dataclass
+class Node:
+    state: Any
+    edges: list[Edge]
+    proven: int
+    value: np.float32 = F(0)
+    visits: int = 0
+    expanded: bool = False
+
+
+@dataclass
+class Naive:
+    """MCTS with plain objects: one simulation is one recursive call."""
+
+    game: Game
+    judge: Callable[[Any], tuple[Any, np.float32]]
+    exploration: float = 1.5
+    fpu: float = 0.1
+    solve: bool = True
+    words: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.words = np.zeros(self.game.input_words, dtype=np.uint64)
+
+    def node(self, state: Any) -> Node:
+        result = int(self.game.plain.outcome(state))
+        edges = [Edge(action) for action in self.game.legal_actions(state)]
+        won = (result == FIRST) == (int(state[0]) % 2 == 0)
+        proven = {ONGOING: UNKNOWN, DRAW: DRAWN}.get(result, WON if won else LOST)
+        return Node(state, edges, proven)
+
+    def search(self, root: Node, simulations: int, skip_forced: bool = False) -> Node:
+        while root.visits <= simulations and root.proven == UNKNOWN:
+            if skip_forced and len(root.edges) == 1:
+                break
+            self.simulate(root)
+        return root
+
+    def simulate(self, node: Node) -> np.float32:
+        """Return the value for the side to move in `node`."""
+        node.visits += 1
+        if node.proven != UNKNOWN:
+            return WORTH[node.proven]
+        if not node.expanded:
+            return self.expand(node)
+        scale = F(self.exploration * math.sqrt(node.visits - 1))
+        scores = [e.q + scale * e.prior / F(1 + e.tried) for e in node.edges]
+        edge = node.edges[scores.index(max(scores))]
+        if edge.child is None:
+            state = node.state.copy()
+            self.game.plain.play(state, edge.action)
+            edge.child = self.node(state)
+        value = -self.simulate(edge.child)
+        edge.tried += 1
+        edge.q = value if edge.tried == 1 else edge.q + (value - edge.q) / F(edge.tried)
+        if self.solve:
+            self.conclude(node)
+        return WORTH.get(node.proven, value)
+
+    def expand(self, node: Node) -> np.float32:
+        self.game.plain.planes(node.state, self.words)
+        logits, node.value = self.judge(self.words)
+        sums = [F(sum(logits[f] for f in self.game.factors[e.action])) for e in node.edges]
+        weights = [exp(F(x - max(sums))) for x in sums]
+        total = F(0)
+        for weight in weights:
+            total += weight
+        for edge, weight in zip(node.edges, weights, strict=True):
+            edge.prior = weight / total
+            edge.q = max(node.value - F(self.fpu), F(-1))
+        node.expanded = True
+        return node.value
+
+    def conclude(self, node: Node) -> None:
+        below = [e.child.proven if e.child else UNKNOWN for e in node.edges]
+        for edge, proven in zip(node.edges, below, strict=True):
+            if proven == WON:
+                edge.q = NEVER
+        if LOST in below:
+            node.proven = WON
+        elif UNKNOWN not in below:
+            node.proven = DRAWN if DRAWN in below else LOST
+
+
+def assert_same(trees: Trees, slot: int, root: Node) -> int:
+    """Compare everything; return the number of nodes."""
+    tree = tree_of(trees, slot)
+    pairs = [(0, root, NONE, NONE)]
+    for at, node, parent, via in pairs:
+        record = tree.nodes[at]
+        assert tree.states[at].tolist() == node.state.tolist()
+        assert (record.parent, record.visits, record.count) == (
+            parent,
+            node.visits,
+            len(node.edges),
+        )
+        assert parent == NONE or record.via == via
+        assert (record.proven, bool(record.expanded)) == (node.proven, node.expanded)
+        assert not node.expanded or record.value == node.value
+        for k, edge in enumerate(node.edges):
+            mine = tree.edges[record.first + k]
+            assert (mine.action, mine.tried) == (edge.action, edge.tried)
+            assert (mine.child == NONE) == (edge.child is None)
+            if node.expanded:
+                assert (mine.prior, mine.q) == (edge.prior, edge.q)
+            if edge.child is not None:
+                pairs.append((int(mine.child), edge.child, at, record.first + k))
+    assert tree.used[NODES] == len(pairs)
+    return len(pairs)
+
+
+@cache
+def game_of(spec: str) -> Game:
+    return load_game(spec)
+
+
+@cache
+def positions_of(spec: str, count: int = 3, near_the_end: bool = False) -> Any:
+    """Positions of random games: the start, some ply, or the last three plies."""
+    game, found, seed = game_of(spec), [], 0
+    while len(found) < count:
+        rng = np.random.default_rng(seed)
+        line = [game.new_state()]
+        while actions := game.legal_actions(line[-1]):
+            line.append(line[-1].copy())
+            game.plain.play(line[-1], int(rng.choice(actions)))
+        seed += 1
+        last = len(line) - 2
+        ply = rng.integers(max(0, last - 2), last + 1) if near_the_end else rng.integers(0, last)
+        found.append(line[0] if seed == 1 and not near_the_end else line[int(ply)])
+    return np.array(found)
+
+
+def search_all(game: Game, evaluator: Any, states: Any, simulations: int, **options: Any) -> Search:
+    options = {"cache_mb": 0.0, **options}
+    search = Search(game, evaluator, SearchConfig(**options), slots=len(states))
+    search.set_roots(states)
+    search.run(simulations, skip_forced=False)
+    return search
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("solve", [True, False])
+@pytest.mark.parametrize(
+    ("exploration", "fpu", "cache_mb"),
+    [(1.5, 0.1, 0.0), (0.6, 0.0, 1.0), (4.0, 0.5, 0.002), (1.5, 3.0, 1.0)],
+)
+@pytest.mark.parametrize("near_the_end", [False, True])
+def test_equals_the_naive_search(
+    spec: str,
+    solve: bool,
+    exploration: float,
+    fpu: float,
+    cache_mb: float,
+    near_the_end: bool,
+    hashed: Build,
+) -> None:
+    """Several positions at once, with no, a tiny and a large cache."""
+    game = game_of(spec)
+    evaluator = hashed(game)
+    states = positions_of(spec, 3, near_the_end)
+    knobs: dict[str, Any] = {"exploration": exploration, "fpu": fpu, "solve": solve}
+    search = search_all(game, evaluator, states, 150, cache_mb=cache_mb, **knobs)
+    naive = Naive(game, evaluator.judge, **knobs)
+    nodes = 0
+    for slot, state in enumerate(states):
+        nodes += assert_same(search.trees, slot, naive.search(naive.node(state), 150))
+    if not near_the_end:
+        assert nodes > 150, "the comparison saw real trees"
+    elif solve:
+        assert search.trees.nodes[:, 0].proven.any(), "and real proofs"
+    if not solve:
+        assert (search.trees.nodes[:, 0].visits == 151).all()
+
+
+def test_logits_are_summed_over_factors(hashed: Build) -> None:
+    """Tic-tac-toe whose policy is a row and a column."""
+    cells = np.arange(9)
+    factors = np.stack([cells // 3, 3 + cells % 3], axis=1).astype(np.int32)
+    game = replace(game_of("tictactoe"), factors=factors, factor_sizes=(3, 3))
+    evaluator = hashed(game)
+    states = positions_of("tictactoe", 3)
+    search = search_all(game, evaluator, states, 100)
+    naive = Naive(game, evaluator.judge)
+    for slot, state in enumerate(states):
+        assert_same(search.trees, slot, naive.search(naive.node(state), 100))
+
+
+def test_budgets_are_each_slots_own(hashed: Build) -> None:
+    game = game_of("connect4")
+    evaluator = hashed(game)
+    states = positions_of("connect4", 5)
+    budgets = np.array([0, 1, 7, 90, 200], dtype=np.int32)
+    lane = evaluator.lane(5)
+    asked = make_questions(5, 1, lane.states, lane.words, lane.logits, lane.values)
+    trees = make_trees(5, 256, 7 * 256, game)
+    search = Search(game, evaluator, SearchConfig(cache_mb=0.0))
+    game.kernel(plant_all)(trees, asked, states, 5)
+    knobs = Knobs(1.5, 0.1, False, 1, False)
+    while True:
+        rows, cramped = game.kernel(step)(
+            trees, search._cache, asked, budgets, game.factors, knobs
+        )
+        assert not cramped
+        if not rows:
+            break
+        lane.launch(rows)
+    naive = Naive(game, evaluator.judge, solve=False)
+    for slot, state in enumerate(states):
+        assert_same(trees, slot, naive.search(naive.node(state), int(budgets[slot])))
+
+
+def test_a_search_goes_on_where_it_stopped(hashed: Build) -> None:
+    """Also past the room that trees begin with."""
+    game = game_of("othello:size=6")
+    evaluator = hashed(game)
+    states = positions_of("othello:size=6", 2)
+    search = search_all(game, evaluator, states, 20)
+    for simulations in (20, 5, 700):
+        search.run(simulations, skip_forced=False)
+    naive = Naive(game, evaluator.judge)
+    for slot, state in enumerate(states):
+        assert_same(search.trees, slot, naive.search(naive.node(state), 700))
+    assert search.trees.nodes.shape[1] > 256
+
+
+def test_enlarge_keeps_everything(hashed: Build) -> None:
+    game = game_of("tictactoe")
+    evaluator = hashed(game)
+    states = positions_of("tictactoe", 3)
+    trees = enlarge(search_all(game, evaluator, states, 60).trees, game)
+    naive = Naive(game, evaluator.judge)
+    for slot, state in enumerate(states):
+        assert_same(trees, slot, naive.search(naive.node(state), 60))
+
+
+def move_root(trees: Trees, slot: int, root: int) -> None:
+    """Template: `reroot` in one slot."""
+    reroot(tree_of(trees, slot), root)
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("solve", [True, False])
+def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build) -> None:
+    """Both slots move down a random branch, are compared, search on, and are compared again."""
+    game = game_of(spec)
+    evaluator = hashed(game)
+    search = search_all(game, evaluator, positions_of(spec, 2), 60, solve=solve)
+    naive = Naive(game, evaluator.judge, solve=solve)
+    roots = [naive.search(naive.node(state), 60) for state in positions_of(spec, 2)]
+    rng = np.random.default_rng(1)
+    moves = 0
+    for _ in range(game.longest):
+        for slot, root in enumerate(roots):
+            children = [
+                (e.child, int(record.child))
+                for e, record in zip(root.edges, search.trees.edges[slot], strict=False)
+                if e.child is not None
+            ]
+            if children:
+                roots[slot], at = children[rng.integers(len(children))]
+                game.kernel(move_root)(search.trees, slot, at)
+                moves += 1
+            assert_same(search.trees, slot, roots[slot])
+        search.run(60, skip_forced=False)
+        for slot, root in enumerate(roots):
+            assert_same(search.trees, slot, naive.search(root, 60))
+    assert moves > 6
+
+
+def test_forced_moves_are_not_searched(hashed: Build) -> None:
+    """A lone legal move needs no evaluation, unless somebody asks for one."""
+    game = game_of("othello:size=6")
+    evaluator = hashed(game)
+    seen = iter(range(1, 1000))
+    while True:  # the first pass in a random game
+        states = [s for s in positions_of("othello:size=6", next(seen)) if s[3] == 0]
+        states = [s for s in states if len(game.legal_actions(s)) == 1]
+        if states:
+            break
+    search = Search(game, evaluator, SearchConfig(cache_mb=0.0))
+    search.set_roots(np.array(states[:1]))
+    search.run(50)
+    assert evaluator.batches == []
+    assert [move.action for move in search.analysis().moves] == [36]
+    search.run(50, skip_forced=False)
+    naive = Naive(game, evaluator.judge)
+    assert_same(search.trees, 0, naive.search(naive.node(states[0]), 50))
+
+
+def test_a_finished_game_is_not_searched(hashed: Build) -> None:
+    game = game_of("tictactoe")
+    evaluator = hashed(game)
+    over = game.start()
+    for move in ("a1", "a2", "b1", "b2", "c1"):
+        over = over.play(move)
+    search = search_all(game, evaluator, np.array([over.state]), 50)
+    assert evaluator.batches == []
+    assert search.analysis().value == -1.0
+    assert search.analysis().moves == []

@@ -1,0 +1,61 @@
+"""The search kernels are plain Python: uncompiled they do the same, bit by bit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from randori.games.game import Game
+from randori.games.kernels import specialise
+from randori.games.registry import load_game
+from randori.search.search import Search, SearchConfig, plant_all, step
+from randori.search.tree import EDGES, NODES
+
+Build = Callable[[Game], Any]
+
+
+@pytest.fixture
+def unpriced(hashed: Build) -> Build:
+    """Hashed values, but all moves alike: 1/n is the same in C and in Python, exp is not quite."""
+
+    def make(game: Game) -> Any:
+        evaluator = hashed(game)
+        judge = evaluator.judge
+        evaluator.judge = lambda words: (0 * judge(words)[0], judge(words)[1])
+        return evaluator
+
+    return make
+
+
+@pytest.mark.parametrize("leaves", [1, 3])
+@pytest.mark.parametrize("solve", [True, False])
+def test_step_compiled_as_plain(leaves: int, solve: bool, unpriced: Build) -> None:
+    """Past the room that trees start with, and with a cache that overflows."""
+    searches = []
+    for compiled in (True, False):
+        game = load_game("tictactoe")
+        if not compiled:
+            for template in (plant_all, step):
+                plain = specialise(template, game._bindings, compiled=False)
+                game._kernels[template] = plain
+        config = SearchConfig(solve=solve, cache_mb=0.002)
+        search = Search(game, unpriced(game), config, slots=2, leaves=leaves)
+        with np.errstate(over="ignore"):
+            start = game.start()
+            search.set_roots(np.array([start.state, start.play("b2").play("a1").state]))
+            search.run(300)
+        searches.append(search)
+    fast, slow = (search.trees for search in searches)
+    assert searches[0].evaluations == searches[1].evaluations
+    assert np.array_equal(fast.used, slow.used)
+    assert fast.nodes.shape == slow.nodes.shape > (2, 256)
+    for slot in (0, 1):
+        nodes, edges = fast.used[slot, NODES], fast.used[slot, EDGES]
+        assert np.array_equal(fast.states[slot, :nodes], slow.states[slot, :nodes])
+        for name in fast.nodes.dtype.names:
+            assert np.array_equal(fast.nodes[name][slot, :nodes], slow.nodes[name][slot, :nodes])
+        expanded = fast.edges["q"][slot, :edges]
+        assert np.array_equal(expanded, slow.edges["q"][slot, :edges])
+        for name in ("tried", "child", "action"):
+            assert np.array_equal(fast.edges[name][slot, :edges], slow.edges[name][slot, :edges])
