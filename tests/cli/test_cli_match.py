@@ -43,11 +43,13 @@ def test_saved_games(randori):
         assert shown["outcome"] == record["outcome"] is not None
 
 
-def test_repeated_games_are_told(randori):
-    answer = randori("match", "tictactoe", "random", "random", "-n", "600", "--opening-plies", "0")
-    assert answer.err == "" or "--opening-plies 2" in answer.err
-    silent = randori("match", "tictactoe", "random", "random", "-n", "2", "--json")
-    assert silent.err == ""
+def test_repeated_games_are_told(randori, trained):
+    agent = f"az:{trained},simulations=4,runtime=torch"
+    answer = randori("match", "tictactoe", agent, agent, "-n", "6", "--json")
+    assert answer.json["distinct_games"] < 6
+    assert "games differ" in answer.err
+    assert "--opening-plies 2" in answer.err
+    assert randori("match", "tictactoe", "random", "random", "-n", "2", "--json").err == ""
 
 
 def test_a_file_that_exists_is_kept(randori):

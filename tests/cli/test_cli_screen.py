@@ -3,10 +3,11 @@ import io
 import pytest
 from rich.console import Console
 
+from randori.cli.progress import Progress
 from randori.cli.report import amount, announced, clock, sparkline
 from randori.cli.screen import Lines, Screen
-from randori.learners.status import Counters, Status
 from randori.learners.selfplay import Tally
+from randori.learners.status import Counters, Status
 from randori.learners.trainer import Losses
 from randori.runs.config import override, to_dict
 from randori.runs.folder import open_run
@@ -86,13 +87,15 @@ def test_plain_line_is_one_line(trained, status, monkeypatch):
         assert words in line, words
 
 
-def test_history_of_earlier_processes_is_kept_but_not_what_was_undone(trained, monkeypatch, status):
-    config, found = status
-    screen = make(Screen, trained, (config, Status(counters=Counters(iteration=1))), monkeypatch)
-    assert [record["iteration"] for record in screen.history()] == [1]
-    found.history[:] = [{"iteration": 2}, {"iteration": 3}]
-    screen.listen(found)
-    assert [record["iteration"] for record in screen.history()] == [1, 2, 3]
+def test_past_of_earlier_processes_is_kept_but_not_what_was_undone(trained):
+    resumed = Progress(open_run(trained))
+    assert resumed.past().policy_losses == []  # nobody knows yet where the learner will start
+    resumed.listen(Status(counters=Counters(iteration=2)))
+    earlier = resumed.past().policy_losses
+    assert len(earlier) == 2
+    resumed.listen(Status(history=[{"iteration": 2, "policy_loss": 0.25}]))
+    assert resumed.past().policy_losses == [earlier[0], 0.25]
+    assert resumed.past().rates["game_length"] == 0.0
 
 
 def test_sparkline():

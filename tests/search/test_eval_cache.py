@@ -76,7 +76,9 @@ def test_the_key_covers_planes_and_legal_actions() -> None:
     assert key_of(game, tree, words) != key
 
 
-@pytest.mark.parametrize(("megabytes", "places"), [(0.0, 1), (1e-9, 1), (1.0, 16384), (16.0, 2**18)])
+@pytest.mark.parametrize(
+    ("megabytes", "places"), [(0.0, 1), (1e-9, 1), (1.0, 16384), (16.0, 2**18)]
+)
 def test_a_cache_fits_its_memory(megabytes: float, places: int) -> None:
     memory = make_cache(megabytes, 9)
     assert [len(part) for part in memory] == [places] * 3

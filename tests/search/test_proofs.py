@@ -70,9 +70,7 @@ def search_from(moves: str, simulations: int, evaluator: Any = None, **options: 
     ],
     ids=["win in 1", "win in 3 plies", "lost in 2 plies"],
 )
-def test_mates_are_proven(
-    moves: str, simulations: int, proven: int, best: str, line: int
-) -> None:
+def test_mates_are_proven(moves: str, simulations: int, proven: int, best: str, line: int) -> None:
     search = search_from(moves, simulations)
     analysis = search.analysis()
     assert search.trees.nodes[0, 0].proven == proven

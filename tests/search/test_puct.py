@@ -31,6 +31,7 @@ from randori.search.tree import (
 )
 
 F = np.float32
+ZERO = F(0)
 WORTH = {WON: F(1), LOST: F(-1), DRAWN: F(0)}
 Build = Callable[[Game], Any]
 
@@ -44,8 +45,8 @@ def exp(x: np.float32) -> np.float32:
 @dataclass
 class Edge:
     action: int
-    prior: np.float32 = F(0)
-    q: np.float32 = F(0)
+    prior: np.float32 = ZERO
+    q: np.float32 = ZERO
     tried: int = 0
     child: "Node | None" = None
 
@@ -55,7 +56,7 @@ class Node:
     state: Any
     edges: list[Edge]
     proven: int
-    value: np.float32 = F(0)
+    value: np.float32 = ZERO
     visits: int = 0
     expanded: bool = False
 
@@ -114,7 +115,7 @@ class Naive:
         logits, node.value = self.judge(self.words)
         sums = [F(sum(logits[f] for f in self.game.factors[e.action])) for e in node.edges]
         weights = [exp(F(x - max(sums))) for x in sums]
-        total = F(0)
+        total = ZERO
         for weight in weights:
             total += weight
         for edge, weight in zip(node.edges, weights, strict=True):
@@ -250,9 +251,7 @@ def test_budgets_are_each_slots_own(hashed: Build) -> None:
     game.kernel(plant_all)(trees, asked, states, 5)
     knobs = Knobs(1.5, 0.1, False, 1, False)
     while True:
-        rows, cramped = game.kernel(step)(
-            trees, search._cache, asked, budgets, game.factors, knobs
-        )
+        rows, cramped = game.kernel(step)(trees, search._cache, asked, budgets, game.factors, knobs)
         assert not cramped
         if not rows:
             break

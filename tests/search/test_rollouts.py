@@ -74,7 +74,7 @@ def test_lanes_roll_dice_of_their_own() -> None:
 def test_a_search_over_them_finds_a_win(which: Any) -> None:
     game = load_game("connect4")
     position = game.start()
-    for move in "4 1 4 1 4 1".split():
+    for move in "414141":
         position = position.play(move)
     search = Search(game, which(game), SearchConfig())
     search.set_roots(position.state[None].copy())

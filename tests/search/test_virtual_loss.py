@@ -73,7 +73,9 @@ def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:
     def watch(count: int) -> None:
         asked = search._asked
         batch = [
-            (slot, int(asked.leaf[slot, k])) for slot in (0, 1) for k in range(asked.in_flight[slot])
+            (slot, int(asked.leaf[slot, k]))
+            for slot in (0, 1)
+            for k in range(asked.in_flight[slot])
         ]
         assert len(batch) == count
         asked_in_all.extend(batch)

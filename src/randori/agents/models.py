@@ -22,15 +22,15 @@ def signature_of(game: Game) -> Signature:
 
 def model_info(game: Game, config: NetworkConfig, **counters: Any) -> dict[str, Any]:
     """Describe a model, so that its file alone is enough to use it."""
-    return {"game": game.spec, "network": to_dict(config), **counters}
+    return {"game": game.identity, "network": to_dict(config), **counters}
 
 
 def load_network(game: Game, path: Path) -> nn.Module:
     """Read a model from a run folder, a checkpoint or a file; it must be for this game."""
     model = read_model(path)
     trained_for = model.info.get("game")
-    if trained_for != game.spec:
-        raise UserError(f"{path} holds a model for {trained_for}, not for {game.spec}")
+    if trained_for != game.identity:
+        raise UserError(f"{path} holds a model for {trained_for}, not for {game.identity}")
     return network_of(game, model)
 
 

@@ -67,7 +67,9 @@ class Game:
     """One line for people."""
 
     spec: str = ""
-    """How the registry finds this game again."""
+    """How the registry finds this game again; options that are as by default are left out."""
+    identity: str = ""
+    """The same with the game's name instead of a file's path: what a model is for."""
     _kernels: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
     _shared: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
     """What templates call, compiled once for all of them."""
@@ -75,6 +77,7 @@ class Game:
     def __post_init__(self) -> None:
         fill = object.__setattr__
         fill(self, "spec", self.spec or self.name)
+        fill(self, "identity", self.identity or self.name)
         fill(self, "title", self.title or self.name)
         fill(self, "most_legal", self.most_legal or self.num_actions)
         if not len(self.symmetries):

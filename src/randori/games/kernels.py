@@ -149,14 +149,14 @@ def _digest(family: list[FunctionType], bindings: Bindings) -> str:
     """Hash the files behind `family`, its code and the constants that it reads.
 
     The files alone are not enough: one file can hold two versions of a rule, and it can have
-    changed since it was imported.
+    changed since it was imported. Modules count too, because what is cached refers to them.
     """
     digest = hashlib.sha256()
     for path in sorted({function.__code__.co_filename for function in family} | {__file__}):
         digest.update(Path(path).read_bytes() if Path(path).is_file() else b"")
     for function in family:
         scope = bindings.scope(function)
-        digest.update(_outline(function.__code__).encode())
+        digest.update(f"{function.__module__} {_outline(function.__code__)}".encode())
         for name in sorted(_names(function.__code__)):
             value = scope.get(name)
             if isinstance(value, FunctionType):

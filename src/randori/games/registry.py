@@ -1,5 +1,6 @@
 """Find a game by name, or by the path of somebody's own file: a new game is one line here."""
 
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -10,7 +11,7 @@ from types import ModuleType
 
 from randori.errors import UserError, nearest
 from randori.games.game import Game
-from randori.spec import bind_options, parse_spec
+from randori.spec import Spec, bind_options, options_of, parse_spec
 
 GAMES = {
     "tictactoe": "randori.games.tictactoe",
@@ -44,13 +45,22 @@ def load_game(text: str) -> Game:
         raise _blame(Path(spec.name), error) from None
     if not isinstance(game, Game):
         raise UserError(f"{spec.name}: game() returned {type(game).__name__}, not a randori.Game")
-    return replace(game, spec=str(spec))
+    defaults = {name: p.default for name, p in options_of(factory).items()}
+    chosen = {name: str(options[name]) for name in defaults
+              if options.get(name, defaults[name]) != defaults[name]}  # fmt: skip
+    return replace(
+        game,
+        spec=str(Spec(spec.name, None, chosen)),
+        identity=str(Spec(game.name, None, chosen)),
+    )
 
 
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UserError(f"there is no game file {str(path)!r}")
-    name = f"randori_game_{path.stem}"
+    # Compiled kernels in the cache refer to the module by name: one file, one name.
+    mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"randori_game_{path.resolve().stem}_{mark}"
     found = importlib.util.spec_from_file_location(name, path.resolve())
     assert found is not None
     assert found.loader is not None

@@ -20,8 +20,8 @@ PRESETS: dict[str, tuple[str, ...]] = {
         "stop.minutes=5",
     ),
     "gpu": (
-        "selfplay.slots=2048",
-        "selfplay.threads=8",
+        "selfplay.slots=4096",
+        "selfplay.threads=12",
         "train.batch=2048",
         "train.reuse=8",
         "iteration_rows=100000",

@@ -57,13 +57,13 @@ def simulate(
     """Simulate until the root has that many visits or is proven; false when room runs out."""
     tree = tree_of(trees, 0)
     while tree.nodes[0].visits < simulations and tree.nodes[0].proven == UNKNOWN:
+        if not has_room(tree):
+            return False
         node = wide(0)
         is_new = tree.nodes[0].visits == 0
         while not is_new and tree.nodes[node].proven == UNKNOWN:
             edge = pick_by_ucb(tree, node, exploration, dice)
             is_new = tree.edges[edge].child == NONE
-            if is_new and not has_room(tree):
-                return False
             node = add_node(tree, node, edge) if is_new else wide(tree.edges[edge].child)
         value = proven_value(tree.nodes[node].proven)
         if tree.nodes[node].proven == UNKNOWN:
