@@ -5,8 +5,10 @@ hands the new weights to self-play. A learner always goes on from wherever its r
 """
 
 import json
+import logging
 import math
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,8 +34,10 @@ from randori.networks.choose import make_evaluator
 from randori.networks.config import NetworkConfig
 from randori.runs.atomic import write_text
 from randori.runs.checkpoint import Checkpoint, prune, write_checkpoint
-from randori.runs.metrics import append_metrics
+from randori.runs.metrics import append_metrics, event_writer
 from randori.search.evaluator import measure_rate
+
+logger = logging.getLogger(__name__)
 
 SAMPLE_GAMES = 8
 """Games of self-play that a checkpoint keeps for people."""
@@ -109,6 +113,8 @@ class AlphaZeroConfig:
     """what runs the network in self-play: auto, cuda, openvino or torch"""
     precision: str = "auto"
     """auto, fp32 or bf16"""
+    tensorboard: bool = False
+    """write the metrics as TensorBoard events too"""
     deterministic: bool = False
     """one seed gives the same weights bit for bit, also across a kill and a resume: checkpoints,
     evaluations and the learning rate go by iterations, and searches start anew at checkpoints"""
@@ -145,6 +151,7 @@ class AlphaZero:
         self._log = RowLog(folder, config.window)
         self._sample: list[GameRecord] = []
         self._stopping = False
+        self._write_events: Callable[[int, Mapping[str, Any]], None] = lambda step, record: None
         self._started = time.monotonic()
         self.counters = Counters()
         self.status = Status(counters=self.counters)
@@ -169,6 +176,8 @@ class AlphaZero:
 
     def run(self) -> None:
         """Iterate until the run is complete or `stop` is called, then save."""
+        if self._config.tensorboard:
+            self._write_events = event_writer(self._folder, self.counters.iteration + 1)
         self._compile()
         self.status.bare_rate = measure_rate(self._evaluator, self._config.selfplay.slots)
         try:
@@ -241,6 +250,9 @@ class AlphaZero:
         write_games(self._folder / "games" / f"{number:06d}.jsonl", self._game, self._sample)
         prune(self._folder)
         self._log.prune()
+        logger.info(
+            "checkpoint %d: iteration %d, %d rows", number, counters.iteration, counters.rows
+        )
 
     def _compile(self) -> None:
         """Call every kernel once, so that no figure includes the time to compile it."""
@@ -359,6 +371,7 @@ class AlphaZero:
             status.gate = None
         status.history.append(record)
         append_metrics(self._folder, record)
+        self._write_events(self.counters.iteration, record)
 
     def _seconds(self) -> float:
         return time.monotonic() - self._started

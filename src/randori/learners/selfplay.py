@@ -279,9 +279,8 @@ class SelfPlay:
         # the screen hears of evaluations. So what is played never depends on the clock.
         until = monotonic() + patience
         while True:
-            if not any(group.is_ready for group in self.groups):
-                for group in self.groups:
-                    group.step()
+            for group in self.groups:
+                group.step()
             if any(group.is_ready for group in self.groups) or monotonic() > until:
                 until = monotonic() + patience
                 for group in self.groups:
