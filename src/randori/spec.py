@@ -7,6 +7,7 @@ types. What is wrong with a spec is said in one line that names the nearest righ
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -77,7 +78,10 @@ def _convert(text: str, kind: Any, where: str) -> Any:
         raise UserError(f"{where}: expected yes or no, found {text!r}")
     if kind in (int, float):
         try:
-            return kind(text)
+            number = kind(text)
+            if math.isfinite(number):
+                return number
+            raise ValueError(text)
         except ValueError:
             word = "a whole number" if kind is int else "a number"
             raise UserError(f"{where}: expected {word}, found {text!r}") from None

@@ -58,6 +58,16 @@ def test_one_seed_one_tree() -> None:
     assert first == again != other
 
 
+def test_room_left_by_an_earlier_search_changes_nothing() -> None:
+    """Regression: a tree that had to grow on the way threw dice that a large one did not."""
+    game = load_game("connect4")
+    state = game.new_state()
+    used = Uct(game, 1.4)
+    used.run(state, 5000, seed_dice(9, 1)[0])
+    again = used.run(state, 2000, seed_dice(1, 1)[0])
+    assert again == Uct(game, 1.4).run(state, 2000, seed_dice(1, 1)[0])
+
+
 def test_the_dice_decide_among_untried_moves() -> None:
     """The second simulation tries a random move, not the first one."""
     game = load_game("connect4")

@@ -37,7 +37,8 @@ def load_network(game: Game, path: Path) -> nn.Module:
 def network_of(game: Game, model: Model) -> nn.Module:
     """Build the network of a model and give it its weights."""
     config = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
-    network = build(config, signature_of(game))
+    with torch.random.fork_rng(devices=[]):  # whoever loads a model keeps its dice
+        network = build(config, signature_of(game))
     tensors = {name: torch.tensor(array) for name, array in model.weights.items()}
     try:
         network.load_state_dict(tensors)

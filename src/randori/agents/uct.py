@@ -58,4 +58,6 @@ def uct(
     expect_no_value("uct", value)
     if simulations < 1:
         raise ValueError("simulations must be at least 1")
+    if threads < 0:
+        raise ValueError("threads must not be negative; 0 stands for all cores")
     return UctPlayer(game, simulations, exploration, threads or os.cpu_count() or 1)

@@ -82,9 +82,9 @@ class MatchResult:
             "score": self.score,
             "score_low": low,
             "score_high": high,
-            "elo": elo(self.score, count),
-            "elo_low": elo(low, count),
-            "elo_high": elo(high, count),
+            "elo": elo(self.score, 0.5 / count),
+            "elo_low": elo(low),
+            "elo_high": elo(high),
             "distinct_games": self.distinct,
         }
 
@@ -100,9 +100,12 @@ def score_interval(score: float, games: int) -> tuple[float, float]:
     return max(0.0, centre - spread), min(1.0, centre + spread)
 
 
-def elo(score: float, games: int) -> float:
-    """Turn a score into an Elo difference; a clean sweep counts as half a game short of it."""
-    edge = 0.5 / games
+def elo(score: float, edge: float = 1e-4) -> float:
+    """Turn a score into an Elo difference.
+
+    A clean sweep has none, so scores stay `edge` away from 0 and 1: for the score of a match half
+    a game, for the bounds of its interval 0.0001, which is 1600 points and stands for no bound.
+    """
     score = min(max(score, edge), 1 - edge)
     return 400 * math.log10(score / (1 - score))
 
@@ -189,10 +192,13 @@ def _advance(
     results: NDArray[np.int32],
     agent: Agent,
 ) -> None:
+    actions = np.asarray(actions, dtype=np.int32)
+    if actions.shape != mine.shape:
+        raise ValueError(f"agent {agent.spec!r} gave {actions.size} actions for {mine.size}")
     after = states[mine]
     outcomes = np.zeros(len(mine), dtype=np.int32)
     scratch = np.zeros(game.num_actions, dtype=np.int32)
-    wrong = game.kernel(advance)(after, np.asarray(actions, dtype=np.int32), outcomes, scratch)
+    wrong = game.kernel(advance)(after, actions, outcomes, scratch)
     if wrong >= 0:
         raise IllegalAction(f"agent {agent.spec!r} played illegal action {actions[wrong]}")
     states[mine] = after

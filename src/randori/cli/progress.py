@@ -65,17 +65,13 @@ class Progress:
 
     @property
     def games(self) -> int:
-        """Games so far, those of this iteration included."""
-        return self.status.counters.games + self._of_this_iteration(self.status.tally.games)
+        """Games so far."""
+        return self.status.counters.games
 
     @property
     def rows(self) -> int:
-        """Rows so far, those of this iteration included."""
-        return self.status.counters.rows + self._of_this_iteration(self.status.tally.rows)
-
-    def _of_this_iteration(self, count: int) -> int:
-        """Return what the counters take over only at the end of self-play."""
-        return count if self.status.phase == "self-play" else 0
+        """Rows so far."""
+        return self.status.counters.rows
 
     def seconds(self) -> float:
         """Return how long the run has been trained by now."""

@@ -17,7 +17,7 @@ from randori.games.registry import load_game
 from randori.learners.alphazero import AlphaZeroConfig, StopConfig
 from randori.learners.presets import PRESETS
 from randori.learners.status import Counters
-from randori.learners.training import LEARNERS, change_run, start_run, train
+from randori.learners.training import LEARNERS, change_run, game_of, start_run, train
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import from_dict, keys, override, to_dict
 from randori.runs.folder import Run, locked, open_run
@@ -73,7 +73,7 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
     run = open_run(path)
     if run.learner not in LEARNERS:
         raise UserError(f"{path} was trained by {run.learner!r}; known: {', '.join(LEARNERS)}")
-    load_game(run.game)
+    game_of(run)
     counters = stored_counters(path)
     if settings:
         with locked(path):

@@ -9,9 +9,10 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -88,6 +89,11 @@ class StopConfig:
     iterations: int | None = None
     games: int | None = None
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} must be above 0, not {value}")
+
 
 @dataclass(frozen=True)
 class AlphaZeroConfig:
@@ -109,15 +115,16 @@ class AlphaZeroConfig:
     """minutes between checkpoints"""
     checkpoint_iterations: int = 0
     """iterations between checkpoints instead of minutes, where above 0"""
-    runtime: str = "auto"
+    runtime: Literal["auto", "cuda", "openvino", "torch"] = "auto"
     """what runs the network in self-play: auto, cuda, openvino or torch"""
-    precision: str = "auto"
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
     """auto, fp32 or bf16"""
     tensorboard: bool = False
     """write the metrics as TensorBoard events too"""
     deterministic: bool = False
-    """one seed gives the same weights bit for bit, also across a kill and a resume: checkpoints,
-    evaluations and the learning rate go by iterations, and searches start anew at checkpoints"""
+    """on one machine, one seed gives the same weights bit for bit, also across kills and resumes:
+    checkpoints and the learning rate go by iterations, searches start anew at checkpoints, and
+    gradient steps are taken on the CPU"""
 
     def __post_init__(self) -> None:
         if self.deterministic and self.selfplay.threads:
@@ -137,7 +144,8 @@ class AlphaZero:
         torch.manual_seed(seed)
         self._game, self._config, self._folder, self._listen = game, config, folder, listen
         self._rng = np.random.default_rng(seed)
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        on_card = torch.cuda.is_available() and not config.deterministic
+        self._device = torch.device("cuda" if on_card else "cpu")
         network = build(config.network, signature_of(game))
         self._trainer = Trainer(game, network, config.train, self._device)
         self._evaluator = make_evaluator(
@@ -210,7 +218,7 @@ class AlphaZero:
             self._gate()
         evaluation = self._config.evaluation
         scores = {}
-        if self._is_due(
+        if not self._stopping and self._is_due(
             counters.evaluated_at, evaluation.every_iterations, evaluation.every_minutes
         ):
             scores = self._evaluate()
@@ -317,7 +325,7 @@ class AlphaZero:
         """Let self-play go on with the best weights: the newest, unless a gate keeps others."""
         network = self._trainer.network
         if self._best:
-            network = build(self._config.network, signature_of(self._game))
+            network = deepcopy(network)
             network.load_state_dict({name: torch.tensor(a) for name, a in self._best.items()})
         self._evaluator.load(network)
         for group in self._selfplay.groups:

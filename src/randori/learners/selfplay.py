@@ -9,10 +9,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.errors import UserError
 from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.learners.slots import (
@@ -33,7 +35,7 @@ from randori.search.cache import make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.puct import Knobs
 from randori.search.search import SearchConfig, make_questions
-from randori.search.tree import enlarge, make_trees
+from randori.search.tree import enlarge, expect_lawful, make_trees
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ class Group:
         self._step = game.kernel(play_on)
         self.evaluations = 0
         self._handed_over = 0
-        self._is_stale = False
+        self._weights = self._weights_seen = self._stale_steps = 0
         self._busy = threading.Lock()  # held while arrays change, so that `save` sees a whole step
         game.kernel(begin)(self._trees, self._slots, self._habits)
 
@@ -148,13 +150,17 @@ class Group:
         """Wait for the answers, play on, and launch the next questions."""
         self._lane.wait()
         with self._busy:
-            if self._is_stale:
+            if self._weights_seen != self._weights:
+                self._weights_seen = self._weights
+                self._stale_steps = 2  # the second drops the answers that are in flight now
+            if self._stale_steps:
                 self._cache.keys[:] = 0
-                self._is_stale = False
+                self._stale_steps -= 1
             rows, cramped = self._step(
                 self._trees, self._cache, self._asked, self._slots, self._harvest,
                 self._temperatures, self._game.factors, self._knobs, self._habits,
             )  # fmt: skip
+            expect_lawful(self._trees, self._game)
             if cramped:
                 self._trees = enlarge(self._trees, self._game)
         if rows:
@@ -186,19 +192,43 @@ class Group:
         return bool(self._harvest.used[GAMES])
 
     def forget_evaluations(self) -> None:
-        """Empty the cache before the next step: the weights have changed."""
-        self._is_stale = True
+        """Forget what the old weights said; safe to call from another thread."""
+        self._weights += 1
 
-    def save(self) -> dict[str, NDArray[np.generic]]:
-        """Return all that `restore` needs to play on, except the trees."""
+    def save(self) -> dict[str, NDArray[Any]]:
+        """Return all that `restore` needs to play on, except the trees.
+
+        Of the moves and rows only those that are there: at full length they would be gigabytes.
+        """
         with self._busy:
-            roots = self._trees.states[:, 0].copy()
-            return {"roots": roots, **{n: a.copy() for n, a in self._slots._asdict().items()}}
+            arrays: dict[str, NDArray[Any]] = {"roots": self._trees.states[:, 0].copy()}
+            for name, array in self._slots._asdict().items():
+                used = self._used(name)
+                arrays[name] = array.copy() if used is None else array[used]
+            return arrays
 
-    def restore(self, arrays: dict[str, NDArray[np.generic]]) -> None:
+    def _used(self, name: str) -> NDArray[np.bool_] | None:
+        """Tell which entries [B, L] of a slot array are in use; None for those without axis L."""
+        ends = {"moves": "plies", "states": "rows", "counts": "rows", "values": "rows"}
+        if name not in ends:
+            return None
+        count: NDArray[np.int32] = getattr(self._slots, ends[name])
+        return np.asarray(np.arange(self._game.longest) < count[:, None])
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on from what `save` returned, with trees that start anew."""
-        for name, array in self._slots._asdict().items():
-            array[:] = arrays[name]
+        try:
+            for name, array in self._slots._asdict().items():
+                if self._used(name) is None:
+                    array[:] = arrays[name]
+            for name, array in self._slots._asdict().items():
+                used = self._used(name)
+                if used is not None:
+                    array[used] = arrays[name]
+        except ValueError:
+            raise UserError(
+                "the games in progress do not fit: the rules or selfplay.slots have changed"
+            ) from None
         self._replant(np.ascontiguousarray(arrays["roots"], dtype=np.uint64))
 
     def forget_trees(self) -> None:
@@ -207,7 +237,7 @@ class Group:
 
     def _replant(self, roots: NDArray[np.uint64]) -> None:
         self._lane.wait()
-        self._is_stale = True
+        self._weights += 1
         self._game.kernel(replant)(self._trees, self._asked, self._slots, roots)
 
 
@@ -262,12 +292,16 @@ class SelfPlay:
         parts = np.split(dice, count)
         self.groups = [Group(game, evaluator, config, part) for part in parts]
         self._threads = config.threads
-        self._queue: queue.Queue[Batch | BaseException] = queue.Queue(maxsize=64)
+        self._queue: queue.Queue[Batch | BaseException] = queue.Queue()
+        self._room = threading.Condition()
+        self._waiting = 0  # rows in the queue
+        self._limit = 0  # rows that may wait there before the threads pause
         self._workers: list[threading.Thread] = []
         self._stop = threading.Event()
 
     def collect(self, rows: int) -> Iterator[Batch]:
         """Play until that many new rows are there; yield them as they come."""
+        self._limit = rows
         source = self._from_threads() if self._threads else self._inline()
         while rows > 0:
             batch = next(source)
@@ -298,6 +332,9 @@ class SelfPlay:
             batch = self._queue.get()
             if isinstance(batch, BaseException):
                 raise batch
+            with self._room:
+                self._waiting -= len(batch.rows)
+                self._room.notify_all()
             yield batch
 
     def _work(self, groups: list[Group]) -> None:
@@ -306,9 +343,16 @@ class SelfPlay:
                 for group in groups:
                     group.step()
                     if group.is_ready:
-                        self._queue.put(group.take())
+                        self._hand_over(group.take())
         except BaseException as error:
             self._queue.put(error)
+
+    def _hand_over(self, batch: Batch) -> None:
+        """Queue a batch; pause while more rows wait than one `collect` takes."""
+        with self._room:
+            self._waiting += len(batch.rows)
+            self._queue.put(batch)
+            self._room.wait_for(lambda: self._waiting <= self._limit or self._stop.is_set())
 
     @property
     def evaluations(self) -> int:
@@ -318,6 +362,8 @@ class SelfPlay:
     def close(self) -> list[Batch]:
         """Stop the threads and return what they had finished but not handed over."""
         self._stop.set()
+        with self._room:
+            self._room.notify_all()
         left: list[Batch | BaseException] = []
         for worker in self._workers:
             while worker.is_alive() or not self._queue.empty():

@@ -18,16 +18,17 @@ from randori.games.rules import STATE_WORDS, outcome, play, start
 from randori.search.cache import Cache
 from randori.search.puct import DONE, NO_ROOM, Knobs, Questions, absorb, add_noise, gather
 from randori.search.tree import (
+    BROKEN,
     LOST,
     NEVER,
     NONE,
-    UNKNOWN,
+    TOO_LONG,
     WON,
     Tree,
     Trees,
     plant,
-    proven_value,
     reroot,
+    root_value,
     tree_of,
 )
 
@@ -92,7 +93,7 @@ class Harvest(NamedTuple):
     used: NDArray[np.int64]
     """[2] rows and games"""
     totals: NDArray[np.float64]
-    """[4] moves, full searches, their entropy, how often search overruled the prior"""
+    """[4] moves, full searches, their entropy, how often search overruled the (noisy) prior"""
 
 
 ROWS, GAMES = range(2)
@@ -209,20 +210,6 @@ def pick_move(tree: Tree, temperature: float, dice: NDArray[np.uint64]) -> int:
     return best
 
 
-def root_value(tree: Tree) -> float:
-    """Return what the search makes of the root, for the side to move."""
-    root = tree.nodes[0]
-    if root.proven != UNKNOWN:
-        return float(proven_value(root.proven))
-    total = float(root.value)
-    visits = 1
-    for e in range(root.first, root.first + root.count):
-        if tree.edges[e].tried > 0 and tree.edges[e].q != NEVER:
-            total += tree.edges[e].q * tree.edges[e].tried
-            visits += tree.edges[e].tried
-    return total / visits
-
-
 def record_row(tree: Tree, slots: Slots, slot: int, total: float, harvest: Harvest) -> None:
     """Keep the root as a training row of the slot's game; its moves are weighed already."""
     row = slots.rows[slot]
@@ -282,10 +269,14 @@ def finish_move(
     fits = harvest.used[ROWS] + slots.rows[slot] + 1 <= len(harvest.results)
     if not fits or harvest.used[GAMES] == len(harvest.plies):
         return False
+    ply = slots.plies[slot]
+    if ply == slots.moves.shape[1]:
+        tree.used[BROKEN] = TOO_LONG
+        new_game(tree, slots, slot, habits)
+        return True
     total = weigh_moves(tree)
     if slots.is_full[slot] and tree.nodes[0].count > 1:
         record_row(tree, slots, slot, total, harvest)
-    ply = slots.plies[slot]
     temperature = temperatures[min(ply, len(temperatures) - 1)]
     edge = tree.nodes[0].first + pick_move(tree, temperature, slots.dice[slot])
     slots.moves[slot, ply] = tree.edges[edge].action

@@ -3,24 +3,31 @@
 import logging
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from randori.agents.registry import load_agent
+from randori.games.check import check
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.alphazero import AlphaZero, AlphaZeroConfig
 from randori.learners.status import Listener
-from randori.runs.atomic import explained
+from randori.runs.atomic import explained, write_text
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import from_dict, override, to_dict
 from randori.runs.folder import Run, create_run, locked, open_run, save_run
 from randori.runs.metrics import rewind
 from randori.runs.shards import drop_shards, read_shards
+from randori.spec import parse_spec
 
 LEARNERS = ("alphazero",)
+RULES = "game.py"
+"""The copy of a user's own game in its run folder."""
+CHECKED_GAMES = 5
+"""Random games that a user's own rules must survive before they are compiled and trained on."""
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +35,28 @@ logger = logging.getLogger(__name__)
 def start_run(
     game: Game, config: AlphaZeroConfig, *, seed: int, path: Path | None, learner: str
 ) -> Run:
-    """Make a new run folder."""
-    return create_run(path, learner=learner, game=game.spec, seed=seed, config=to_dict(config))
+    """Make a new run folder, once everything that the run needs has been seen to work.
+
+    The rules of a user's own file are checked, because compiled kernels trust them, and copied: the
+    run goes on with the rules that it began with, from whatever folder it is resumed.
+    """
+    for opponent in config.evaluation.opponents:
+        load_agent(opponent, game)
+    source = parse_spec(game.spec).name
+    if source.endswith(".py"):
+        check(game, games=CHECKED_GAMES, compiled=False)
+    run = create_run(path, learner=learner, game=game.spec, seed=seed, config=to_dict(config))
+    if source.endswith(".py"):
+        write_text(run.path / RULES, Path(source).read_text(encoding="utf-8"))
+    return run
+
+
+def game_of(run: Run) -> Game:
+    """Load the game of a run: a user's own from the copy in the folder."""
+    rules = run.path / RULES
+    if not rules.is_file():
+        return load_game(run.game)
+    return load_game(str(replace(parse_spec(run.game), name=str(rules))))
 
 
 def change_run(path: Path, assignments: list[str]) -> Run:
@@ -45,7 +72,7 @@ def change_run(path: Path, assignments: list[str]) -> Run:
 
 def train(run: Run, listen: Listener) -> AlphaZero:
     """Go on from wherever the folder stands, until the run is complete or interrupted."""
-    game = load_game(run.game)
+    game = game_of(run)
     config = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
     with locked(run.path), _logged(run):
         learner = AlphaZero(game, config, run.seed, run.path, listen)
@@ -68,11 +95,22 @@ def train(run: Run, listen: Listener) -> AlphaZero:
     return learner
 
 
+class _LogFile(logging.FileHandler):
+    """A log that a full disk cuts short: that must neither end a run nor hide why it ends."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def _logged(run: Run) -> Iterator[None]:
     """Copy what Randori logs, and the error that ends the run, to the run's own log."""
     with explained(run.log):
-        handler = logging.FileHandler(run.log, encoding="utf-8")
+        handler = _LogFile(run.log, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger("randori")
     level = root.level

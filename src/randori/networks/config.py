@@ -1,6 +1,7 @@
 """What to build and what a game asks for, as plain values: importing this needs no torch."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from randori.errors import UserError
 
@@ -9,7 +10,7 @@ from randori.errors import UserError
 class NetworkConfig:
     """The shape of a network; every default runs on a laptop."""
 
-    kind: str = "resnet"  # "resnet", "cnn" (paper D) or "mlp" (paper C)
+    kind: Literal["resnet", "cnn", "mlp"] = "resnet"  # "resnet", "cnn" (paper D) or "mlp" (paper C)
     blocks: int = 6  # resnet: residual blocks; mlp: hidden layers; cnn: unused
     channels: int = 64  # width of every 3×3 convolution; mlp: unused
     hidden: int = 64  # width of the value head's hidden layer, of mlp layers, of cnn's last layer

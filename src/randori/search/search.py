@@ -19,8 +19,10 @@ from randori.search.tree import (
     Tree,
     Trees,
     enlarge,
+    expect_lawful,
     make_trees,
     plant,
+    root_value,
     tree_of,
 )
 
@@ -167,6 +169,7 @@ class Search:
             rows, cramped = kernel(
                 self.trees, self._cache, self._asked, budgets, self.game.factors, knobs
             )
+            expect_lawful(self.trees, self.game)
             if cramped:
                 self.trees = enlarge(self.trees, self.game)
             if rows:
@@ -181,18 +184,13 @@ class Search:
         return analyse_tree(tree_of(self.trees, slot), self.evaluations)
 
 
-_RESULT = {WON: 1.0, LOST: -1.0, DRAWN: 0.0}
 _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
 
 
 def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
     moves = sorted((_move(tree, e) for e in _edges(tree, 0)), key=_rank)
-    known = _RESULT.get(int(tree.nodes[0].proven))
-    visits = sum(move.visits for move in moves)
-    total = float(tree.nodes[0].value) + sum(m.visits * m.value for m in moves)
-    value = total / (1 + visits) if known is None else known
-    return Analysis(value, moves, _line(tree), evaluations)
+    return Analysis(root_value(tree), moves, _line(tree), evaluations)
 
 
 def _edges(tree: Tree, node: int) -> range:

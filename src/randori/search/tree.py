@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING, State, wide
 from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, outcome, play
@@ -49,8 +50,15 @@ EDGE = np.dtype(
     ],
     align=True,
 )
-NODES, EDGES = range(2)
+NODES, EDGES, BROKEN = range(3)
 """Indices of `used`."""
+TOO_MANY, NONE_LEFT, TOO_LONG = 1, 2, 3
+"""What BROKEN holds when the rules break a law that the arrays rely on."""
+_LAWS = {
+    TOO_MANY: "law 'most_legal' broken: a position has more legal actions than it says",
+    NONE_LEFT: "law 'ending' broken: a position without legal actions is not over",
+    TOO_LONG: "law 'longest' broken: a game has more plies than it says",
+}
 
 
 class Trees(NamedTuple):
@@ -63,7 +71,7 @@ class Trees(NamedTuple):
     edges: Any
     """[B, E] EDGE"""
     used: NDArray[np.int32]
-    """[B, 2] how many nodes and edges there are"""
+    """[B, 3] how many nodes and edges there are, and which law the rules have broken, or 0"""
     actions: NDArray[np.int32]
     """[A] scratch for `legal`"""
     places: NDArray[np.int32]
@@ -90,7 +98,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
         np.zeros((slots, nodes), dtype=NODE).view(np.recarray),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, 2), dtype=np.int32),
+        np.zeros((slots, 3), dtype=np.int32),
         np.zeros(game.num_actions, dtype=np.int32),
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
@@ -107,6 +115,14 @@ def enlarge(trees: Trees, game: Game) -> Trees:
     larger.edges[:, :edges] = trees.edges
     larger.used[:] = trees.used
     return larger
+
+
+def expect_lawful(trees: Trees, game: Game) -> None:
+    """Raise `BrokenLaw` if the rules have done what the arrays have no room for."""
+    broken = np.flatnonzero(trees.used[:, BROKEN])
+    if broken.size:
+        law = _LAWS[int(trees.used[broken[0], BROKEN])]
+        raise BrokenLaw(f"{game.name}: {law}; `randori check {game.spec}` looks for the position")
 
 
 def tree_of(trees: Trees, slot: int) -> Tree:
@@ -161,6 +177,12 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
     proven = UNKNOWN
     if result == ONGOING:
         count = legal(state, tree.actions)
+        if count > MOST_LEGAL:
+            tree.used[BROKEN] = TOO_MANY
+            count = MOST_LEGAL
+        elif count == 0:
+            tree.used[BROKEN] = NONE_LEFT
+            proven = DRAWN
     elif result == DRAW:
         proven = DRAWN
     else:
@@ -187,6 +209,23 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
 def proven_value(proven: int) -> np.float32:
     """Turn what is proven into a value."""
     return np.float32(0.0) if proven == DRAWN else np.float32(proven)
+
+
+def root_value(tree: Tree) -> float:
+    """Return what the search makes of the root, for the side to move.
+
+    Moves that are proven to lose count for nothing, because they are never played.
+    """
+    root = tree.nodes[0]
+    if root.proven != UNKNOWN:
+        return float(proven_value(root.proven))
+    total = float(root.value)
+    visits = 1
+    for e in range(root.first, root.first + root.count):
+        if tree.edges[e].tried > 0 and tree.edges[e].q != NEVER:
+            total += tree.edges[e].q * tree.edges[e].tried
+            visits += tree.edges[e].tried
+    return total / visits
 
 
 def back_up(tree: Tree, node: int, value: np.float32, solve: bool) -> None:

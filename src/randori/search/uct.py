@@ -20,6 +20,7 @@ from randori.search.tree import (
     add_node,
     back_up,
     enlarge,
+    expect_lawful,
     has_room,
     make_trees,
     plant,
@@ -92,4 +93,5 @@ class Uct:
         search = self._game.kernel(simulate)
         while not search(self._trees, simulations, self._exploration, dice, self._scratch):
             self._trees = enlarge(self._trees, self._game)
+        expect_lawful(self._trees, self._game)
         return analyse_tree(tree_of(self._trees, 0))

@@ -1,0 +1,255 @@
+"""One gradient step: the loss against plain loops, the optimiser against what it should do."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from randori.agents.models import signature_of
+from randori.games.game import Game
+from randori.games.registry import load_game
+from randori.learners.replay import Samples
+from randori.learners.trainer import TrainConfig, Trainer, policy_value_loss
+from randori.networks.build import build
+from randori.networks.config import NetworkConfig
+from randori.networks.planes import unpack
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def by_rows_and_columns() -> Game:
+    """Tic-tac-toe whose policy has two factors."""
+    cells = np.arange(9)
+    factors = np.stack([cells // 3, 3 + cells % 3], axis=1).astype(np.int32)
+    return replace(load_game("tictactoe"), factors=factors, factor_sizes=(3, 3))
+
+
+GAMES = {
+    "one factor": load_game("tictactoe"),
+    "two factors": by_rows_and_columns(),
+    "connect4": load_game("connect4"),
+}
+
+
+def some_samples(game: Game, count: int, seed: int = 0) -> Samples:
+    rng = np.random.default_rng(seed)
+    words = np.zeros((count, game.input_words), dtype=np.uint64)
+    policy = np.full((count, game.num_actions), -1.0, dtype=np.float32)
+    for i in range(count):
+        state = game.new_state()
+        for _ in range(rng.integers(0, 5)):
+            game.plain.play(state, int(rng.choice(game.legal_actions(state))))
+        game.plain.planes(state, words[i])
+        legal = game.legal_actions(state)
+        policy[i, legal] = rng.dirichlet(np.ones(len(legal)))
+    return Samples(words, policy, rng.uniform(-1, 1, count).astype(np.float32))
+
+
+def make_trainer(game: Game, seed: int = 0, kind: str = "mlp", **settings: Any) -> Trainer:
+    torch.manual_seed(seed)
+    shape = NetworkConfig(kind, blocks=1, channels=8, hidden=16, policy_channels=4)
+    network = build(shape, signature_of(game))
+    config = TrainConfig(**{"warm_up_steps": 0, "batch": 4, **settings})
+    return Trainer(game, network, config, CPU)
+
+
+def weights_equal(a: Trainer, b: Trainer) -> bool:
+    ours, theirs = a.weights(), b.weights()
+    return all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+def loss_by_loops(game: Game, network: nn.Module, samples: Samples) -> tuple[float, float]:
+    """The same loss with nothing but loops and `math`."""
+    words = torch.as_tensor(samples.words.view(np.int64))
+    with torch.no_grad():
+        factors, values = network(unpack(words, signature_of(game)))
+    cross = error = 0.0
+    for row, policy in enumerate(samples.policy):
+        logits = {
+            a: sum(float(factors[row, f]) for f in game.factors[a])
+            for a in range(game.num_actions)
+            if policy[a] >= 0
+        }
+        log_total = math.log(sum(math.exp(logit) for logit in logits.values()))
+        for a, logit in logits.items():
+            cross -= float(policy[a]) * (logit - log_total)
+        error += (float(values[row]) - float(samples.values[row])) ** 2
+    return cross / len(samples.policy), error / len(samples.policy)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_loss_is_the_one_in_the_papers(name: str) -> None:
+    game = GAMES[name]
+    trainer = make_trainer(game)
+    samples = some_samples(game, 6)
+    for _ in range(3):
+        expected = loss_by_loops(game, trainer.network, samples)
+        losses = trainer.step(samples, 1.0)
+        assert (losses.policy, losses.value) == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_gradient_of_the_policy() -> None:
+    """(softmax − target) / B on legal actions, nothing on the others, whatever they say."""
+    samples = some_samples(GAMES["connect4"], 5)
+    policy = torch.as_tensor(samples.policy).clone()
+    policy[0, :3] = -1
+    policy[0, 3:] = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    logits = torch.randn(5, 7, requires_grad=True)
+    wild = logits.detach().clone()
+    wild[0, :3] = 1e4
+    wild.requires_grad_()
+    for leaf in (logits, wild):
+        value = torch.zeros(5, requires_grad=True)
+        cross, error = policy_value_loss(leaf, value, policy, torch.as_tensor(samples.values))
+        (cross + 3 * error).backward()  # type: ignore[no-untyped-call]
+        legal = policy >= 0
+        shares = torch.softmax(leaf.detach().masked_fill(~legal, -torch.inf), dim=1)
+        expected = torch.where(legal, (shares - policy) / 5, torch.zeros(()))
+        assert leaf.grad is not None
+        assert torch.allclose(leaf.grad, expected, atol=1e-6)
+        assert (leaf.grad[~legal] == 0).all()
+        assert value.grad is not None
+        assert torch.allclose(value.grad, -6 * torch.as_tensor(samples.values) / 5, atol=1e-6)
+    assert torch.allclose(logits.grad, wild.grad, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("kind", ["mlp", "resnet"])
+def test_two_states_are_learnt_by_heart(name: str, kind: str) -> None:
+    game = GAMES[name]
+    trainer = make_trainer(game, kind=kind, learning_rate=0.02, l2=0.0)
+    samples = some_samples(game, 2, seed=3)
+    if name == "two factors":  # a sum of a row's and a column's logit must be able to say it
+        one_hot = samples.policy.copy()
+        for row in one_hot:
+            row[row >= 0] = 0
+            row[int(np.flatnonzero(row >= 0)[-1])] = 1
+        samples = replace(samples, policy=one_hot)
+    shares = np.where(samples.policy > 0, samples.policy, 1)
+    floor = float(-(samples.policy * np.log(shares)).sum(axis=1).mean())
+    for _ in range(300):
+        losses = trainer.step(samples, 1.0)
+    assert losses.policy == pytest.approx(floor, abs=0.02)
+    assert losses.value < 0.001
+
+
+def test_the_value_weight() -> None:
+    """At 0 only the policy moves the network; the value head stays as it was."""
+    game = GAMES["one factor"]
+    trainer = make_trainer(game, value_weight=0.0, l2=0.0, optimizer="sgd", kind="resnet")
+    before = trainer.weights()
+    trainer.step(some_samples(game, 4), 1.0)
+    after = trainer.weights()
+    still = {n for n in before if n.startswith("value.") and "running" not in n}
+    still -= {n for n in still if "num_batches" in n}
+    assert still
+    assert all(np.array_equal(before[n], after[n]) for n in still)
+    assert any(not np.array_equal(before[n], after[n]) for n in before if n not in still)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("kind", ["mlp", "resnet", "cnn"])
+def test_a_restored_trainer_goes_on_bit_for_bit(optimizer: str, kind: str) -> None:
+    """Momentum, running means and the dice of dropout included."""
+    game = load_game("connect4")
+    ours = make_trainer(game, 1, kind, optimizer=optimizer, warm_up_steps=6)
+    for seed in range(4):
+        ours.step(some_samples(game, 4, seed), 1.0)
+    weights, arrays = ours.weights(), ours.save()
+    for seed in range(10, 14):
+        ours.step(some_samples(game, 4, seed), 0.5)
+    theirs = make_trainer(game, 2, kind, optimizer=optimizer, warm_up_steps=6)
+    assert not weights_equal(ours, theirs)
+    theirs.load_weights(weights)
+    theirs.restore(arrays)
+    theirs.steps = 4
+    for seed in range(10, 14):
+        theirs.step(some_samples(game, 4, seed), 0.5)
+    assert weights_equal(ours, theirs)
+    again, other = theirs.save(), ours.save()
+    assert again.keys() == other.keys()
+    assert all(np.array_equal(again[name], other[name]) for name in again)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+def test_a_trainer_that_never_stepped_can_be_restored(optimizer: str) -> None:
+    game = GAMES["one factor"]
+    ours, theirs = (make_trainer(game, seed, optimizer=optimizer) for seed in (1, 2))
+    arrays, weights = ours.save(), ours.weights()
+    theirs.load_weights(weights)
+    theirs.restore(arrays)
+    for trainer in (ours, theirs):
+        trainer.step(some_samples(game, 4), 1.0)
+    assert weights_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("optimizer", "share"), [("sgd", 2.0), ("adamw", 1.0)])
+def test_what_l2_does(optimizer: str, share: float) -> None:
+    """The gradient of l2·‖θ‖² is 2·l2·θ; adamw's decay is decoupled: l2·θ."""
+    game = GAMES["one factor"]
+    rate, l2 = 0.1, 0.01
+    settings = {"optimizer": optimizer, "learning_rate": rate, "clip": 0.0}
+    start = make_trainer(game, **settings).weights()
+    found = []
+    for weight in (0.0, l2):
+        trainer = make_trainer(game, l2=weight, **settings)
+        trainer.step(some_samples(game, 4), 1.0)
+        found.append(trainer.weights())
+    for name, weight in start.items():
+        assert found[1][name] - found[0][name] == pytest.approx(
+            -rate * share * l2 * weight, abs=1e-6
+        )
+
+
+def test_what_l2_does_to_adam() -> None:
+    """It is part of the gradient: where the loss has none, the sign of −θ remains."""
+    game = GAMES["one factor"]
+    trainer = make_trainer(game, optimizer="adam", learning_rate=0.01, l2=0.5, kind="mlp")
+    before = trainer.weights()
+    quiet = some_samples(game, 4)
+    quiet = replace(quiet, words=np.zeros_like(quiet.words))  # no input: first weights unused
+    trainer.step(quiet, 1.0)
+    name = next(n for n in before if before[n].ndim == 2 and before[n].shape[1] == 18)
+    step = trainer.weights()[name] - before[name]
+    assert step == pytest.approx(-0.01 * np.sign(before[name]), abs=1e-4)
+
+
+def test_the_learning_rate_warms_up() -> None:
+    game = GAMES["one factor"]
+    trainer = make_trainer(game, warm_up_steps=4, learning_rate=0.8)
+    rates = []
+    for share in (1.0, 1.0, 1.0, 1.0, 1.0, 0.5):
+        trainer.step(some_samples(game, 4), share)
+        rates.append(trainer._optimizer.param_groups[0]["lr"])
+    assert rates == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.4])
+
+
+@pytest.mark.parametrize("clip", [0.01, 0.0])
+def test_gradients_are_clipped(clip: float) -> None:
+    game = GAMES["one factor"]
+    settings = {"optimizer": "sgd", "learning_rate": 1.0, "l2": 0.0, "value_weight": 50.0}
+    trainer = make_trainer(game, clip=clip, **settings)
+    before = trainer.weights()
+    trainer.step(some_samples(game, 4), 1.0)
+    after = trainer.weights()
+    moved = math.sqrt(sum(float(((after[n] - before[n]) ** 2).sum()) for n in before))
+    assert moved == pytest.approx(0.01, rel=1e-3) if clip else moved > 0.1
+
+
+@pytest.mark.parametrize("wrong", [{"batch": 1}, {"reuse": 0.0}, {"reuse": -1.0}], ids=str)
+def test_settings_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        TrainConfig(**wrong)
