@@ -188,8 +188,9 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         print("peers.py: this does not fit in memory; try a smaller --batch", file=sys.stderr)
         return 2
-    # A figure taken while others kept the cores busy is too low: say how busy they were.
     shared = (others_seconds() - others) / (time.perf_counter() - start)
+    if shared > 0.1 * (os.cpu_count() or 1):
+        print("Other programs kept the cores busy: these figures are too low.", file=sys.stderr)
     result = {"peer": "", **settings(args), **measured, "cores_used_by_others": round(shared, 2)}
     width = max(map(len, result))
     for name, value in result.items():

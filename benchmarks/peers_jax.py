@@ -47,7 +47,7 @@ def selfplay(
     env = pgx.make(game)
     params = init_resnet(env, blocks, channels, precision)
     run = searcher(env, resnet, simulations, search)
-    usual = [16, 64] if is_cpu() else [4096, 16384]
+    usual = [32, 64, 128] if is_cpu() else [4096, 16384]
     batches = [batch] if isinstance(batch, int) else usual
     tried: dict[int, float] = {}
     for size in batches:

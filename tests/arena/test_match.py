@@ -188,14 +188,24 @@ def test_wilson_intervals(score: float, games: int, low: float, high: float) -> 
 
 
 def test_elo() -> None:
-    assert elo(0.5, 10) == 0
-    assert elo(10 / 11, 100) == pytest.approx(400)
-    assert elo(0.75, 1000) == pytest.approx(190.85, abs=0.01)
+    assert elo(0.5) == 0
+    assert elo(10 / 11) == pytest.approx(400)
+    assert elo(0.75) == pytest.approx(190.85, abs=0.01)
     for score in (0.0, 0.1, 0.35, 0.5, 0.99, 1.0):
-        assert elo(score, 20) == pytest.approx(-elo(1 - score, 20))
-    assert elo(1.0, 50) == elo(0.99, 50) == pytest.approx(798.25, abs=0.01)
-    scores = [elo(s / 100, 1000) for s in range(1, 100)]
+        assert elo(score, 0.025) == pytest.approx(-elo(1 - score, 0.025))
+    assert elo(1.0, 0.01) == elo(0.99) == pytest.approx(798.25, abs=0.01)
+    scores = [elo(s / 100) for s in range(1, 100)]
     assert scores == sorted(scores)
+
+
+@pytest.mark.parametrize(("outcome", "sign"), [(FIRST, 1), (SECOND, -1)])
+def test_a_clean_sweep_is_half_a_game_short_of_it(outcome: int, sign: int) -> None:
+    """And its interval is open on that side: 1600 points stand for no bound."""
+    summary = MatchResult("a", "b", [PlayedGame(True, [], outcome)] * 50).summary()
+    assert summary["elo"] == pytest.approx(sign * 798.25, abs=0.01)
+    bounds = sorted(abs(float(str(summary[name]))) for name in ("elo_low", "elo_high"))
+    assert bounds[1] == pytest.approx(1600, abs=0.1)
+    assert bounds[0] < 798
 
 
 def test_the_elo_interval_surrounds_the_elo() -> None:

@@ -12,7 +12,7 @@ from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners.selfplay import temperature_table
-from randori.learners.slots import pick_move, root_value, weigh_moves
+from randori.learners.slots import pick_move, weigh_moves
 from randori.search.tree import (
     DRAWN,
     LOST,
@@ -23,6 +23,7 @@ from randori.search.tree import (
     Trees,
     make_trees,
     plant,
+    root_value,
     tree_of,
 )
 

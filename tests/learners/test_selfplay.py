@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from randori.errors import BrokenLaw, UserError
 from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
@@ -306,6 +307,20 @@ def test_new_weights_empty_the_cache_at_the_next_step(hashed: Build) -> None:
     assert sum(evaluator.batches) > known + 50
 
 
+def test_answers_in_flight_when_the_weights_change_are_not_remembered(hashed: Build) -> None:
+    game = game_of("connect4")
+    evaluator = hashed(game)
+    group = make_group(game, evaluator, config_of(8, cache_mb=1.0), 1)
+    for _ in range(20):
+        group.step()
+    old = set(group._cache.keys.tolist())
+    group.forget_evaluations()
+    group.step()
+    group.step()
+    assert len(old) > 1
+    assert old & set(group._cache.keys.tolist()) <= {0}
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_saved_group_plays_on(spec: str, hashed: Build) -> None:
     """As the one does that saved it, once its searches start anew."""
@@ -317,7 +332,7 @@ def test_a_saved_group_plays_on(spec: str, hashed: Build) -> None:
         original.step()
     original.take()
     saved = original.save()
-    begun = [saved["moves"][slot, : saved["plies"][slot]].tolist() for slot in range(4)]
+    begun = [moves.tolist() for moves in np.split(saved["moves"], np.cumsum(saved["plies"])[:-1])]
     assert any(begun)
     restored = make_group(game, hashed(game), config, 99)
     restored.step()
@@ -333,6 +348,21 @@ def test_a_saved_group_plays_on(spec: str, hashed: Build) -> None:
         assert any(line[: len(prefix)] == prefix for line in moves), "no game was lost"
     for record in ours[0]:
         replay(game, record)
+
+
+def test_a_group_of_another_size_is_refused(hashed: Build) -> None:
+    game = game_of("connect4")
+    saved = make_group(game, hashed(game), config_of(4)).save()
+    with pytest.raises(UserError, match=r"selfplay.slots have changed"):
+        make_group(game, hashed(game), config_of(5)).restore(saved)
+
+
+def test_a_game_longer_than_it_says_is_refused(hashed: Build) -> None:
+    """Its moves would be written past the end of the arrays."""
+    game = replace(game_of("tictactoe"), longest=6)
+    group = make_group(game, hashed(game), config_of(2))
+    with pytest.raises(BrokenLaw, match="tictactoe: law 'longest' broken"):
+        play_games(group, 50)
 
 
 def test_play_on_compiled_as_plain(hashed: Build) -> None:

@@ -56,7 +56,7 @@ def test_refusals(
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(os, "fsync", refuse)
-    ending = f"nothing was lost: {remedy}, then `randori resume {run}`"
+    ending = f"nothing saved before is lost: {remedy}, then `randori resume {run}`"
     with pytest.raises(UserError) as caught:
         atomic.write_text(run / "log", "after")
     assert str(caught.value) == f"{reason} while writing {run}/log; {ending}"
@@ -128,7 +128,9 @@ def test_a_checkpoint_and_a_shard_on_a_full_disk(tmp_path: Path) -> None:
         """,
         run,
     )
-    ending = f"nothing was lost: raise the limit (`ulimit -f`), then `randori resume {run}`"
+    ending = (
+        f"nothing saved before is lost: raise the limit (`ulimit -f`), then `randori resume {run}`"
+    )
     assert out.splitlines() == [
         f"file size limit reached while writing {run}/replay/000002.npz; {ending}",
         f"file size limit reached while writing {run}/checkpoints/000002; {ending}",

@@ -10,6 +10,7 @@ import numba
 import numpy as np
 import pytest
 
+from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
@@ -337,6 +338,15 @@ def test_forced_moves_are_not_searched(hashed: Build) -> None:
     search.run(50, skip_forced=False)
     naive = Naive(game, evaluator.judge)
     assert_same(search.trees, 0, naive.search(naive.node(states[0]), 50))
+
+
+def test_more_moves_than_a_game_says_are_refused(hashed: Build) -> None:
+    """They would be written past the end of the arrays."""
+    game = replace(game_of("tictactoe"), most_legal=7)
+    late = np.array([game.start().play("b2").play("a1").state])
+    search_all(game, hashed(game), late, 20)
+    with pytest.raises(BrokenLaw, match="tictactoe: law 'most_legal' broken"):
+        search_all(game, hashed(game), np.array([game.new_state()]), 20)
 
 
 def test_a_finished_game_is_not_searched(hashed: Build) -> None:

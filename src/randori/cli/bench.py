@@ -30,7 +30,7 @@ REPEATS = 5
 PERFT_SECONDS = 0.4
 """A perft goes deeper until it takes this long."""
 BARE_SECONDS = 2.0
-WARM_UP_SECONDS = 2.0
+ROUNDS = 4
 TRAIN_ROWS = 20_000
 PEER_GAMES = {"othello": "othello", "connect4": "connect_four", "tictactoe": "tic_tac_toe"}
 PEERS = Path(__file__).parents[3] / "benchmarks" / "peers.py"
@@ -128,19 +128,24 @@ def bench_selfplay(work: Work) -> Figures:
             arrays["plies"] = np.array([len(played) for played in moves])
             arrays["moves"] = np.concatenate(moves)
             group.restore(arrays)
-        before = measure_rate(evaluator, work.slots, BARE_SECONDS)
-        tally, start, is_warm = Tally(), perf_counter(), False
-        for batch in selfplay.collect(sys.maxsize):
-            elapsed = perf_counter() - start
-            if not is_warm and elapsed > WARM_UP_SECONDS:
-                tally, start, is_warm = Tally(), perf_counter(), True
-            elif is_warm:
+        # Rounds in turn, so that what else runs on the machine meets both alike.
+        tally, elapsed, evaluations, bare_rates = Tally(), 0.0, 0, []
+        for group in selfplay.groups:
+            group.step()
+        rounds = 1 if work.threads else ROUNDS  # threads play on while the network is measured
+        for _ in range(rounds):
+            bare_rates.append(measure_rate(evaluator, work.slots, BARE_SECONDS))
+            start, before = perf_counter(), selfplay.evaluations
+            for batch in selfplay.collect(sys.maxsize):
                 tally.add(batch)
-                if elapsed > work.seconds:
+                if perf_counter() - start > work.seconds / rounds:
                     break
+            elapsed += perf_counter() - start
+            evaluations += selfplay.evaluations - before
     selfplay.close()
-    bare = (before + measure_rate(evaluator, work.slots, BARE_SECONDS)) / 2
-    rate = tally.evaluations / elapsed
+    bare_rates.append(measure_rate(evaluator, work.slots, BARE_SECONDS))
+    bare = sum(bare_rates) / len(bare_rates)
+    rate = evaluations / elapsed
     arguments = ["--blocks", work.blocks, "--channels", work.channels, "--batch",
                  "best" if evaluator.name.startswith("cuda") else 64,
                  "--simulations", work.simulations, "--search", "puct"]  # fmt: skip

@@ -10,8 +10,7 @@ from randori.agents.registry import load_agent
 from randori.arena.match import MatchResult, PlayedGame, play_match
 from randori.cli.app import guarded
 from randori.cli.match import shown_progress
-from randori.cli.report import note, percent, print_table
-from randori.cli.terminal import print_position
+from randori.cli.report import note, print_table
 from randori.cli.training import go_on, preset_settings, print_commands
 from randori.games.game import Game
 from randori.games.registry import load_game
@@ -46,7 +45,7 @@ def demo(minutes: float, games: int) -> int:
     print_results(results)
     print(f"\nA game against {OPPONENTS[-1]}:\n")
     print_game(game, sample_game(results[-1]))
-    print("\nNow play it yourself:\n")
+    print("\nThe new agent plays on whenever you like:\n")
     print_commands(run)
     return 0
 
@@ -57,9 +56,8 @@ def print_results(results: list[MatchResult]) -> None:
     for result in results:
         low, high = result.interval
         counts = [str(count) for count in (result.wins, result.draws, result.losses)]
-        rows.append(
-            (result.b, *counts, percent(result.score), f"[{percent(low)}, {percent(high)}]")
-        )
+        share = f"{100 * result.score:.1f} %"
+        rows.append((result.b, *counts, share, f"[{100 * low:.1f}, {100 * high:.1f}]"))
     heads = ("opponent", "wins", "draws", "losses", "score", "95 % interval")
     print_table(rows, heads, numbers=(1, 2, 3, 4))
 
@@ -76,8 +74,10 @@ def print_game(game: Game, played: PlayedGame) -> None:
     for action in played.moves:
         moves.append(position.action_text(action))
         position = position.play(action)
-    print(f"  columns {' '.join(moves)}   (the agent plays {'x' if played.a_is_first else 'o'})\n")
-    print_position(position)
+    winner = {"first": "x wins", "second": "o wins", "draw": "a draw"}[str(position.outcome)]
+    side = "x" if played.a_is_first else "o"
+    print(f"  columns {' '.join(moves)}: {winner} (the agent plays {side})\n")
+    print(position)
 
 
 def main() -> int:

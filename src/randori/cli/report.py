@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,6 +33,14 @@ def console(*, stderr: bool = False) -> "Console":
         markup=False,
         emoji=False,
     )
+
+
+def program() -> str:
+    """Return how a shell finds this program: by name, or by path in a virtual environment."""
+    if shutil.which("randori"):
+        return "randori"
+    beside = Path(sys.executable).parent / "randori"
+    return os.path.relpath(beside) if beside.is_file() else f"{sys.executable} -m randori.cli"
 
 
 def note(message: str) -> None:
@@ -121,10 +131,7 @@ def announced(game: str, tell: Callable[[str], None] = note) -> Iterator[None]:
     """
     from numba.core import event
 
-    message = (
-        f"compiling the rules of {game} into kernels; the first time on this machine takes "
-        "about 10 s, then it is cached"
-    )
+    message = f"compiling kernels for {game}: up to 20 s the first time this is done, then cached"
     depth = 0
     has_begun = False
     timer = threading.Timer(PATIENCE, print)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
-from randori.cli.report import announced, clock, note, print_json, print_table
+from randori.cli.report import announced, clock, note, print_json, print_table, program
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
 from randori.games.registry import load_game
@@ -82,6 +82,12 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
             run = change_run(path, settings)
     config = from_dict(AlphaZeroConfig, run.config, str(path / "config.json"))
     if counters is None or not ends_reached(config.stop, counters):
+        place = (
+            "the start"
+            if counters is None
+            else (f"iteration {counters.iteration}, {clock(counters.seconds)} of training")
+        )
+        note(f"going on from the newest checkpoint: {place}")
         return go_on(run, plain=plain, as_json=as_json)
     report(run, config.stop, counters, as_json=as_json)
     return 0
@@ -130,13 +136,19 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     note(f"training {run.game} in {run.path}; Ctrl-C saves and stops")
     screen = make_screen(run, plain)
     try:
-        with screen, announced(load_game(run.game).name, screen.compiling):
+        with screen, announced(game_of(run).name, screen.compiling):
             learner = train(run, screen.listen)
     except KeyboardInterrupt:
-        note(f"interrupted; go on with: randori resume {quoted(run.path)}")
+        note(f"interrupted; go on with: {program()} resume {quoted(run.path)}")
         return INTERRUPTED
     stop = from_dict(AlphaZeroConfig, run.config).stop
     report(run, stop, learner.counters, as_json=as_json, scores=learner.status.scores)
+    if not learner.counters.steps:
+        warm_up = from_dict(AlphaZeroConfig, run.config).warm_up_rows
+        note(
+            f"note: the network has not learnt yet, with {learner.counters.rows} of {warm_up} "
+            "warm-up rows; train for longer, or --set warm_up_rows to less"
+        )
     return 0 if ends_reached(stop, learner.counters) else INTERRUPTED
 
 
@@ -169,7 +181,7 @@ def report(
         f"{counters.iteration} iterations, {counters.games} games, {counters.steps} gradient "
         f"steps in {clock(counters.seconds)}"
     )
-    print("  go on    ", " ".join(["randori resume", quoted(run.path), *reached]))
+    print("  go on    ", " ".join([f"{program()} resume", quoted(run.path), *reached]))
     if counters.checkpoint:
         print_commands(run)
 
@@ -177,8 +189,8 @@ def report(
 def print_commands(run: Run) -> None:
     """Say what can be done with a trained agent."""
     game, agent = shlex.quote(run.game), shlex.quote(f"az:{run.path}")
-    print(f"  play      randori play {game} --against {agent}")
-    print(f"  measure   randori match {game} {agent} uct:simulations=100 -n 100")
+    print(f"  play      {program()} play {game} --against {agent}")
+    print(f"  measure   {program()} match {game} {agent} uct:simulations=100 -n 100")
 
 
 def quoted(path: Path) -> str:

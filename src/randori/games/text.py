@@ -5,6 +5,9 @@ move: ``x../.o./... x``. A game without `set_up` is written as its raw words, ``
 reads back but says little.
 """
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,7 @@ from randori.games.game import Game
 from randori.games.kernels import State, has
 
 EMPTY = "."
+T = TypeVar("T")
 
 
 def cells(game: Game, state: State) -> str:
@@ -36,8 +40,18 @@ def rows(game: Game, state: State) -> list[str]:
 def action_text(game: Game, state: State, action: int) -> str:
     """Write one action."""
     if game.action_text is not None:
-        return game.action_text(state, action)
+        return str(_ask(game, "action_text", game.action_text, state, action))
     return cell_text(game, action) if action < game.cells else "pass"
+
+
+def _ask(game: Game, name: str, function: Callable[..., T], *arguments: object) -> T:
+    """Call what a game brings for people; a bug in it is told in one line, not as a traceback."""
+    try:
+        return function(*arguments)
+    except (ValueError, UserError):
+        raise  # it refuses the input, which is its right
+    except Exception as error:
+        raise UserError(f"{game.name}: {name} raised {type(error).__name__}: {error}") from error
 
 
 def cell_text(game: Game, cell: int) -> str:
@@ -49,7 +63,7 @@ def cell_text(game: Game, cell: int) -> str:
 def position_text(game: Game, state: State) -> str:
     """Write one position."""
     if game.position_text is not None:
-        return game.position_text(state)
+        return str(_ask(game, "position_text", game.position_text, state))
     if game.set_up is None:
         return "@" + ".".join(f"{int(word):x}" for word in state)
     return f"{'/'.join(rows(game, state))} {game.glyphs[int(state[0]) & 1]}"
@@ -62,13 +76,13 @@ def parse_position(game: Game, words: str) -> State:
         return game.new_state()
     try:
         if game.parse_position is not None:
-            return game.parse_position(words)
+            return _ask(game, "parse_position", game.parse_position, words)
         if words.startswith("@"):
             return _parse_words(game, words[1:])
         if game.set_up is None:
             known = ["start", *game.positions]
             raise ValueError(f"this game reads only '@…' and names; {nearest(words, known)}")
-        return game.set_up(*parse_rows(game, words))
+        return _ask(game, "set_up", game.set_up, *parse_rows(game, words))
     except ValueError as error:
         raise UserError(f"{game.name} position {words!r}: {error}") from None
 

@@ -3,7 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from pathlib import Path
+from traceback import extract_tb
+from types import FunctionType
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +89,12 @@ class Trial:
         except Exception:
             return f"the position after actions {' '.join(map(str, self.moves))}"
 
+    def _line(self, error: Exception) -> str:
+        """Name the last line of the game's own file on the way to `error`."""
+        file = cast(FunctionType, self.game.rules.play).__code__.co_filename
+        lines = [f.lineno for f in extract_tb(error.__traceback__) if f.filename == file]
+        return f" ({Path(file).name}, line {lines[-1]})" if lines else ""
+
     def ask(self, kernel: str, *arguments: Any) -> int:
         """Call a plain kernel; what it raises is a broken law."""
         self.counts["kernels"] += 1
@@ -96,7 +105,9 @@ class Trial:
             if isinstance(error, ValueError) and "read-only" in str(error):
                 self.condemn("read-only", f"{kernel} writes to it")
             call = f"play({arguments[1]})" if kernel == "play" else kernel
-            self.condemn("kernels", f"{call} raised {type(error).__name__}: {error}")
+            self.condemn(
+                "kernels", f"{call} raised {type(error).__name__}: {error}{self._line(error)}"
+            )
         if kernel in ("legal", "outcome"):
             is_whole = isinstance(answer, int | np.integer)
             self.uphold("kernels", is_whole, f"a whole number from {kernel}", repr(answer))

@@ -109,7 +109,7 @@ class AlphaZeroConfig:
     """newest rows that are learnt from"""
     iteration_rows: int = 2_000
     """new rows an iteration"""
-    warm_up_rows: int = 4_000
+    warm_up_rows: int = 2_000
     """rows before the first gradient step"""
     checkpoint_minutes: float = 1.0
     """minutes between checkpoints"""

@@ -39,7 +39,7 @@ def explained(path: Path) -> Iterator[None]:
         )
         run = next((p for p in path.parents if _is_run(p)), None)
         ending = (
-            f"nothing was lost: {remedy}, then `randori resume {shlex.quote(str(run))}`"
+            f"nothing saved before is lost: {remedy}, then `randori resume {shlex.quote(str(run))}`"
             if run
             else f"{remedy} and try again"
         )
