@@ -140,7 +140,7 @@ def test_only_real_compiling_is_announced(monkeypatch):
         assert heard.wait(10)
         kernel(1.0)
     assert len(said) == 1
-    assert "compiling the rules of chess" in said[0]
+    assert "compiling kernels for chess" in said[0]
     said.clear()
     with announced("chess", tell):
         kernel(2)

@@ -145,7 +145,7 @@ def bench_selfplay(work: Work) -> Figures:
     selfplay.close()
     bare_rates.append(measure_rate(evaluator, work.slots, BARE_SECONDS))
     bare = sum(bare_rates) / len(bare_rates)
-    rate = evaluations / elapsed
+    rate, moves = evaluations / elapsed, tally.moves / elapsed
     arguments = ["--blocks", work.blocks, "--channels", work.channels, "--batch",
                  "best" if evaluator.name.startswith("cuda") else 64,
                  "--simulations", work.simulations, "--search", "puct"]  # fmt: skip
@@ -160,11 +160,12 @@ def bench_selfplay(work: Work) -> Figures:
         "evaluations_per_s": rate,
         "bare_evaluations_per_s": bare,
         "ratio": rate / bare,
-        "moves_per_s": tally.moves / elapsed,
-        "games_per_s": tally.moves / elapsed / mean_length(game),
+        "moves_per_s": moves,
+        "games_per_s": moves / mean_length(game),
         "search_mb": sum(megabytes(*vars(group).values()) for group in selfplay.groups),
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    } | _beside(work, game, "selfplay", arguments, lambda peer: rate / peer["evaluations_per_s"])
+    } | _beside(work, game, "selfplay", arguments, lambda peer: rate / peer["evaluations_per_s"],
+                lambda peer: moves * (peer["simulations"] + 1) / peer["evaluations_per_s"])  # fmt: skip
 
 
 def bench_perft(work: Work) -> Figures:
@@ -261,8 +262,9 @@ def megabytes(*parts: Any) -> float:
 
 
 def _beside(
-    work: Work, game: Game, command: str, arguments: list[object], times: Callable[[Figures], float]
-) -> Figures:
+    work: Work, game: Game, command: str, arguments: list[object],
+    times: Callable[[Figures], float], moves: Callable[[Figures], float] | None = None,
+) -> Figures:  # fmt: skip
     """Measure the peer on the same work, and say how many times as fast we are."""
     if work.peers is None:
         return {}
@@ -283,7 +285,8 @@ def _beside(
         raise UserError(f"--peers: {last}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"--peers: cannot run {work.peers}: {error}") from None
-    return {"peer": peer, "times_peer": times(peer)}
+    beside = {"peer": peer, "times_peer": times(peer)}
+    return beside if moves is None else {**beside, "moves_times_peer": moves(peer)}
 
 
 def print_figures(name: str, figures: Figures) -> None:
