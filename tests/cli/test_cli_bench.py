@@ -23,7 +23,7 @@ SMALL = [
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    for name, value in (("BARE_SECONDS", 0.05), ("BARE_SECONDS", 0.05), ("REPEATS", 1),
+    for name, value in (("BARE_SECONDS", 0.05), ("ROUNDS", 2), ("REPEATS", 1),
                         ("PERFT_SECONDS", 0.0), ("TRAIN_ROWS", 64)):  # fmt: skip
         monkeypatch.setattr(f"randori.cli.bench.{name}", value)
 

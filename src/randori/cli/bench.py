@@ -145,7 +145,7 @@ def bench_selfplay(work: Work) -> Figures:
     selfplay.close()
     bare_rates.append(measure_rate(evaluator, work.slots, BARE_SECONDS))
     bare = sum(bare_rates) / len(bare_rates)
-    rate, moves = evaluations / elapsed, tally.moves / elapsed
+    rate, move_rate = evaluations / elapsed, tally.moves / elapsed
     arguments = ["--blocks", work.blocks, "--channels", work.channels, "--batch",
                  "best" if evaluator.name.startswith("cuda") else 64,
                  "--simulations", work.simulations, "--search", "puct"]  # fmt: skip
@@ -160,12 +160,14 @@ def bench_selfplay(work: Work) -> Figures:
         "evaluations_per_s": rate,
         "bare_evaluations_per_s": bare,
         "ratio": rate / bare,
-        "moves_per_s": moves,
-        "games_per_s": moves / mean_length(game),
+        "moves_per_s": move_rate,
+        "games_per_s": move_rate / mean_length(game),
         "search_mb": sum(megabytes(*vars(group).values()) for group in selfplay.groups),
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    } | _beside(work, game, "selfplay", arguments, lambda peer: rate / peer["evaluations_per_s"],
-                lambda peer: moves * (peer["simulations"] + 1) / peer["evaluations_per_s"])  # fmt: skip
+    } | _beside(
+        work, game, "selfplay", arguments, lambda peer: rate / peer["evaluations_per_s"],
+        lambda peer: move_rate * (peer["simulations"] + 1) / peer["evaluations_per_s"],
+    )  # fmt: skip
 
 
 def bench_perft(work: Work) -> Figures:
@@ -308,6 +310,7 @@ def print_figures(name: str, figures: Figures) -> None:
 LABELS = {
     "ratio": "share of the bare network",
     "times_peer": "times as fast as the peer",
+    "moves_times_peer": "times as many moves as the peer",
     "microseconds_per_simulation": "microseconds a simulation",
     "trees_mb": "trees, MB",
     "search_mb": "search arrays, MB",

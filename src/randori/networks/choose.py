@@ -56,7 +56,7 @@ def _chosen(runtime: str) -> str:
     if has_openvino():
         return "openvino"
     logger.warning(
-        "OpenVINO is not installed, so networks run on torch at about half the speed; "
+        "OpenVINO is not installed, so networks run on torch, which is slower; "
         "pip install 'randori[openvino]'"
     )
     return "torch"
