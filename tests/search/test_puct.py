@@ -227,6 +227,20 @@ def test_equals_the_naive_search(
         assert (search.trees.nodes[:, 0].visits == 151).all()
 
 
+@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("solve", [True, False])
+def test_the_first_of_equals_is_taken(spec: str, solve: bool, hashed: Build) -> None:
+    """All moves alike and all positions even: nearly every choice is a tie."""
+    game = game_of(spec)
+    evaluator = hashed(game)
+    evaluator.judge = lambda words: (np.zeros(game.num_logits, dtype=F), ZERO)
+    states = positions_of(spec, 3)
+    search = search_all(game, evaluator, states, 200, solve=solve)
+    naive = Naive(game, evaluator.judge, solve=solve)
+    for slot, state in enumerate(states):
+        assert_same(search.trees, slot, naive.search(naive.node(state), 200))
+
+
 def test_logits_are_summed_over_factors(hashed: Build) -> None:
     """Tic-tac-toe whose policy is a row and a column."""
     cells = np.arange(9)

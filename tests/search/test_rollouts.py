@@ -25,13 +25,13 @@ def expectation(game: Game, state: Any) -> float:
 
 
 def late_positions(spec: str, ply: int, count: int) -> Any:
-    """Positions after that many random plies, none of them over."""
+    """Positions after that many random plies or one more, none of them over."""
     game, found, seed = load_game(spec), [], 0
     while len(found) < count:
         rng = np.random.default_rng(seed)
         seed += 1
         state = game.new_state()
-        while int(state[0]) < ply and (actions := game.legal_actions(state)):
+        while int(state[0]) < ply + seed % 2 and (actions := game.legal_actions(state)):
             game.plain.play(state, int(rng.choice(actions)))
         if game.legal_actions(state):
             found.append(state)
