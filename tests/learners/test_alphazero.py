@@ -163,6 +163,21 @@ def test_a_gate_that_everybody_passes(tmp_path: Path) -> None:
     assert "gate_passed" not in read_metrics(tmp_path / "open")[0]
 
 
+def test_a_gate_may_be_opened_and_closed_on_the_way(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "gate.threshold=1.1", "gate.games=2", "stop.iterations=3")
+    train(run, ignore)
+    best = weights_of(run.path)
+    change_run(run.path, ["gate.threshold=0", "stop.iterations=5"])
+    learner = train(open_run(run.path), ignore)
+    learnt = weights_of(run.path)
+    assert same(learnt, learner._trainer.weights())
+    assert not same(learnt, best)
+    change_run(run.path, ["gate.threshold=1.1", "stop.iterations=7"])
+    learner = train(open_run(run.path), ignore)
+    assert same(weights_of(run.path), learnt), "the weights that played are the ones to beat"
+    assert not same(learner._trainer.weights(), learnt)
+
+
 def test_candidates_come_every_so_often(tmp_path: Path) -> None:
     settings = ("gate.threshold=1.1", "gate.games=2", "gate.simulations=2", "gate.every=2")
     train(make_run(tmp_path / "run", *settings), ignore)
@@ -284,6 +299,24 @@ def test_a_complete_run_has_nothing_left_to_do(tmp_path: Path) -> None:
     train(open_run(run.path), ignore)
     after = {p: p.read_bytes() for p in run.path.rglob("*") if p.is_file() and p.name != "log"}
     assert before == after
+
+
+def test_intervals_may_change_from_minutes_to_iterations(tmp_path: Path) -> None:
+    """What happened at second 600 must not count as having happened at iteration 600."""
+    settings = ("deterministic=false", "checkpoint_iterations=0", "evaluation.every_iterations=0")
+    run = make_run(tmp_path / "run", *settings, "stop.iterations=1")
+    train(run, ignore)
+    file = run.path / "checkpoints/000001/state.json"
+    document = json.loads(file.read_text())
+    document["state"]["counters"] |= {"seconds": 601.0, "saved_at": 600.0, "evaluated_at": 590.0}
+    file.write_text(json.dumps(document))
+    change_run(
+        run.path, ["stop.iterations=4", "checkpoint_iterations=1", "evaluation.every_iterations=2",
+                   'evaluation.opponents=["random"]', "evaluation.games=2"],
+    )  # fmt: skip
+    train(open_run(run.path), ignore)
+    assert list(checkpoint_paths(run.path)) == [1, 2, 3, 4]
+    assert [bool(r["scores"]) for r in read_metrics(run.path)] == [False, False, True, False]
 
 
 def test_a_run_by_games_and_by_minutes(tmp_path: Path) -> None:

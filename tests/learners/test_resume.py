@@ -43,15 +43,18 @@ def outcome(child: "subprocess.Popen[str]") -> str:
     return out
 
 
+def weather(child: "subprocess.Popen[str]") -> tuple[int, int]:
+    """Return how many trainers were killed, and how many of them before a first checkpoint."""
+    found = re.match(r"kills (\d+) before a checkpoint (\d+)", outcome(child))
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
 @pytest.mark.parametrize("settings", [(), GATED], ids=["plain", "gated"])
 def test_kills_do_not_change_the_weights(settings: tuple[str, ...], tmp_path: Path) -> None:
-    found = re.match(
-        r"kills (\d+) before a checkpoint (\d+)",
-        outcome(start("storm", tmp_path / "runs", 8, 3, *settings)),
-    )
-    assert found is not None
-    assert int(found[1]) >= 8
-    assert int(found[2]) >= 1
+    kills, early = weather(start("storm", tmp_path / "runs", 8, 3, *settings))
+    assert kills >= 8
+    assert early >= 1
 
 
 @pytest.mark.slow
@@ -60,7 +63,9 @@ def test_kills_do_not_change_the_weights(settings: tuple[str, ...], tmp_path: Pa
 def test_many_kills_do_not_change_the_weights(
     settings: tuple[str, ...], seed: int, tmp_path: Path
 ) -> None:
-    assert outcome(start("storm", tmp_path / "runs", 40, seed, *settings)).startswith("kills 4")
+    kills, early = weather(start("storm", tmp_path / "runs", 40, seed, *settings))
+    assert kills >= 40
+    assert early >= 1
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
@@ -84,7 +89,7 @@ def test_processes_agree_bit_for_bit(tmp_path: Path) -> None:
     stopped.send_signal(signal.SIGTERM)
     for child in children.values():
         outcome(child)
-    assert 1 <= len(read_metrics(tmp_path / "stopped")) < 20
+    assert read_metrics(tmp_path / "stopped")
     outcome(start("resume", tmp_path / "stopped"))
     weights = []
     for name in names:

@@ -130,6 +130,8 @@ def test_no_proof_is_wrong(leaves: int, simulations: int, hashed: Build) -> None
         inner += int((tree.nodes.count[:count][proven != UNKNOWN] > 0).sum())
         if proven[0] == UNKNOWN:
             assert tree.nodes[0].visits == simulations + 1
+            tried = int(tree.edges.tried[: tree.nodes[0].count].sum())
+            assert tried == simulations, "nothing that was lent is left"
     assert inner > 2000
 
 

@@ -181,6 +181,12 @@ class AlphaZero:
         if rows:
             self._replay.add(Rows(**rows))
         self._started = time.monotonic() - self.counters.seconds
+        config, counters = self._config, self.counters
+        # An interval in minutes may have become one in iterations, or the other way round.
+        now = self._clock(config.checkpoint_iterations)
+        counters.saved_at = min(counters.saved_at, now)
+        now = self._clock(config.evaluation.every_iterations)
+        counters.evaluated_at = min(counters.evaluated_at, now)
 
     def run(self) -> None:
         """Iterate until the run is complete or `stop` is called, then save."""
