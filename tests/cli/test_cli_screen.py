@@ -16,7 +16,7 @@ from randori.runs.folder import open_run
 @pytest.fixture
 def status():
     """Return a status in the middle of a long run."""
-    from randori.learners.alphazero import AlphaZeroConfig
+    from randori.learners.settings import AlphaZeroConfig
 
     config = override(AlphaZeroConfig(), ["stop.minutes=10", "gate.threshold=0.55"])
     record = {

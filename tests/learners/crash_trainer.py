@@ -31,9 +31,10 @@ from randori.arena.match import play_match
 from randori.errors import UserError
 from randori.games.registry import load_game
 from randori.learners import alphazero, training
-from randori.learners.alphazero import AlphaZero, AlphaZeroConfig
+from randori.learners.alphazero import AlphaZero
 from randori.learners.replay import Replay
 from randori.learners.selfplay import SelfPlay
+from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Status
 from randori.learners.trainer import Trainer
 from randori.learners.training import start_run, train

@@ -14,7 +14,8 @@ from randori.arena.match import play_match
 from randori.errors import UserError
 from randori.games.registry import load_game
 from randori.learners import alphazero
-from randori.learners.alphazero import AlphaZero, AlphaZeroConfig
+from randori.learners.alphazero import AlphaZero
+from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Status
 from randori.learners.training import change_run, start_run, train
 from randori.runs.checkpoint import checkpoint_paths, read_checkpoint, read_model

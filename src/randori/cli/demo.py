@@ -14,7 +14,7 @@ from randori.cli.report import note, print_table
 from randori.cli.training import go_on, preset_settings, print_commands
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.alphazero import AlphaZeroConfig
+from randori.learners.settings import AlphaZeroConfig
 from randori.learners.training import start_run
 from randori.runs.config import override
 

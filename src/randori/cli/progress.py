@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from randori.learners.alphazero import AlphaZeroConfig
+from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Status
 from randori.runs.config import from_dict
 from randori.runs.folder import Run

@@ -14,8 +14,8 @@ from randori.cli.report import announced, clock, note, print_json, print_table, 
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
 from randori.games.registry import load_game
-from randori.learners.alphazero import AlphaZeroConfig, StopConfig
 from randori.learners.presets import PRESETS
+from randori.learners.settings import AlphaZeroConfig, StopConfig
 from randori.learners.status import Counters
 from randori.learners.training import LEARNERS, change_run, game_of, start_run, train
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint

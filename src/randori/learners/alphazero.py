@@ -10,9 +10,9 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,12 +27,12 @@ from randori.games.game import Game
 from randori.games.records import record_game
 from randori.learners.replay import Replay
 from randori.learners.rowlog import RowLog
-from randori.learners.selfplay import Batch, GameRecord, Rows, SelfPlay, SelfPlayConfig, Tally
+from randori.learners.selfplay import Batch, GameRecord, Rows, SelfPlay, Tally
+from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Counters, Listener, Status, iteration_metrics
-from randori.learners.trainer import Losses, TrainConfig, Trainer
+from randori.learners.trainer import Losses, Trainer
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
-from randori.networks.config import NetworkConfig
 from randori.runs.atomic import write_text
 from randori.runs.checkpoint import Checkpoint, prune, write_checkpoint
 from randori.runs.metrics import append_metrics, event_writer
@@ -44,95 +44,6 @@ SAMPLE_GAMES = 8
 """Games of self-play that a checkpoint keeps for people."""
 GATE_PLIES = 6
 """Plies that gate matches draw by visits, so that games differ."""
-
-
-@dataclass(frozen=True)
-class EvaluationConfig:
-    """Regular matches against opponents that never change."""
-
-    opponents: tuple[str, ...] = ("random", "uct:simulations=100")
-    every_minutes: float = 2.0
-    """minutes between evaluations"""
-    every_iterations: int = 0
-    """iterations between evaluations instead of minutes, where above 0"""
-    games: int = 20
-    """games a match"""
-    simulations: int = 50
-    """visits of the learner's searches in them"""
-
-    def __post_init__(self) -> None:
-        _expect_positive(self, "games", "simulations")
-
-
-@dataclass(frozen=True)
-class GateConfig:
-    """Whether new weights must beat the old ones before they play."""
-
-    threshold: float = 0.0
-    """score that a candidate needs (paper D 0.6, AlphaGo Zero 0.55); 0 takes every one"""
-    every: int = 1
-    """iterations between candidates"""
-    games: int = 40
-    simulations: int = 50
-    restore: bool = False
-    """a candidate that fails is thrown away and learning starts from the old weights (paper D)"""
-
-    def __post_init__(self) -> None:
-        _expect_positive(self, "every", "games", "simulations")
-
-
-@dataclass(frozen=True)
-class StopConfig:
-    """When a run is complete: the first that is reached; none of them runs until Ctrl-C."""
-
-    minutes: float | None = None
-    iterations: int | None = None
-    games: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if value is not None and value <= 0:
-                raise ValueError(f"{name} must be above 0, not {value}")
-
-
-@dataclass(frozen=True)
-class AlphaZeroConfig:
-    """A whole training run; the defaults suit a laptop."""
-
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
-    train: TrainConfig = field(default_factory=TrainConfig)
-    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
-    gate: GateConfig = field(default_factory=GateConfig)
-    stop: StopConfig = field(default_factory=StopConfig)
-    window: int = 200_000
-    """newest rows that are learnt from"""
-    iteration_rows: int = 2_000
-    """new rows an iteration"""
-    warm_up_rows: int = 2_000
-    """rows before the first gradient step"""
-    checkpoint_minutes: float = 1.0
-    """minutes between checkpoints"""
-    checkpoint_iterations: int = 0
-    """iterations between checkpoints instead of minutes, where above 0"""
-    runtime: Literal["auto", "cuda", "openvino", "torch"] = "auto"
-    """what runs the network in self-play: auto, cuda, openvino or torch"""
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """auto, fp32 or bf16"""
-    tensorboard: bool = False
-    """write the metrics as TensorBoard events too"""
-    deterministic: bool = False
-    """on one machine, one seed gives the same weights bit for bit, also across kills and resumes:
-    checkpoints and the learning rate go by iterations, searches start anew at checkpoints, and
-    gradient steps are taken on the CPU"""
-
-    def __post_init__(self) -> None:
-        if self.deterministic and self.selfplay.threads:
-            raise ValueError("a deterministic run needs selfplay.threads=0")
-        if self.deterministic and not self.checkpoint_iterations:
-            raise ValueError("a deterministic run needs checkpoint_iterations above 0")
-        if self.iteration_rows < 1 or self.window < self.iteration_rows:
-            raise ValueError("expected 1 <= iteration_rows <= window")
 
 
 class AlphaZero:
@@ -419,12 +330,6 @@ class AlphaZero:
         self.counters.seconds = self._seconds()
         self.status.progress = self._progress()
         self._listen(self.status)
-
-
-def _expect_positive(config: object, *names: str) -> None:
-    for name in names:
-        if getattr(config, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(config, name)}")
 
 
 def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

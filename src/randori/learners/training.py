@@ -13,7 +13,8 @@ from randori.agents.registry import load_agent
 from randori.games.check import check
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.alphazero import AlphaZero, AlphaZeroConfig
+from randori.learners.alphazero import AlphaZero
+from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Listener
 from randori.runs.atomic import explained, write_text
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
