@@ -96,11 +96,13 @@ def tree(args: argparse.Namespace) -> dict[str, Any]:
 
 def measure_in_jax(args: argparse.Namespace) -> dict[str, Any]:
     """Call the function of the command's name in peers_jax, on every core or on a GPU."""
-    os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(os.cpu_count()))
+    is_stock = bool(os.environ.get("PEERS_STOCK"))  # as jax comes, without our tuning for CPUs
+    if not is_stock:
+        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(os.cpu_count()))
     import peers_jax
 
     measured = getattr(peers_jax, args.command)(**settings(args), seconds=args.seconds)
-    return {"peer": "pgx+mctx", **measured, **versions("jax", "pgx", "mctx")}
+    return {"peer": "pgx+mctx", "tuned": not is_stock, **measured, **versions("jax", "pgx", "mctx")}
 
 
 def perft(args: argparse.Namespace) -> dict[str, Any]:

@@ -271,7 +271,8 @@ def rounds_per_second(calls: list[Callable[[], Any]], seconds: float) -> float:
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile for this kind of device."""
-    return jax.jit(function, compiler_options=CPU_OPTIONS if is_cpu() else None)
+    is_tuned = is_cpu() and not os.environ.get("PEERS_STOCK")
+    return jax.jit(function, compiler_options=CPU_OPTIONS if is_tuned else None)
 
 
 def is_cpu() -> bool:

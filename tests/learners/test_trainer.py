@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from randori.agents.models import signature_of
+from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.replay import Samples
@@ -253,3 +254,14 @@ def test_gradients_are_clipped(clip: float) -> None:
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         TrainConfig(**wrong)
+
+
+def test_a_loss_that_is_no_number_ends_the_run() -> None:
+    game = load_game("tictactoe")
+    network = build(NetworkConfig(kind="mlp", blocks=1, hidden=8), signature_of(game))
+    trainer = Trainer(game, network, TrainConfig(batch=2), torch.device("cpu"))
+    trainer.load_weights({name: array * np.nan for name, array in trainer.weights().items()})
+    policy = np.full((2, 9), 1 / 9, dtype=np.float32)
+    samples = Samples(np.zeros((2, 2), np.uint64), policy, np.zeros(2, np.float32))
+    with pytest.raises(UserError, match=r"learning_rate"):
+        trainer.step(samples, 1.0)

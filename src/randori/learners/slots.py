@@ -33,8 +33,8 @@ from randori.search.tree import (
 )
 
 PATIENCE = 64
-"""Moves a slot may make in one step without a question; a game that is fully remembered could
-otherwise go on for ever."""
+"""Moves a slot may make in one step without a question: a small game that is fully remembered would
+otherwise keep the other slots waiting until the harvest is full."""
 
 
 class Habits(NamedTuple):

@@ -1,5 +1,6 @@
 """One gradient step at a time: the loss of AlphaZero, its optimiser, and how both are stored."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from randori.agents.models import signature_of
+from randori.errors import UserError
 from randori.games.game import Game
 from randori.learners.replay import Samples
 from randori.networks.planes import unpack
@@ -97,13 +99,19 @@ class Trainer:
             factors, value = self.network(unpack(words, self._signature))
         logits = factors.float()[:, self._factors].sum(dim=2)
         cross, error = policy_value_loss(logits, value.float(), policy, target)
+        losses = Losses(cross.item(), error.item())
+        if not math.isfinite(losses.policy + losses.value):
+            raise UserError(
+                f"the loss is no number any more at step {self.steps}: resume from the last "
+                "checkpoint with a lower train.learning_rate"
+            )
         self._optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward([cross + config.value_weight * error])
         if config.clip > 0:
             nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
         self._optimizer.step()
         self.steps += 1
-        return Losses(cross.item(), error.item())
+        return losses
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """Return the network's weights as arrays."""
