@@ -25,12 +25,17 @@ from randori.games.tictactoe import planes as right_planes
 HEX = str(Path(__file__).parents[2] / "examples" / "hex.py")
 GAME = tictactoe.game()
 TABLES = GAME.symmetries
-OWN_TEXT = replace(
-    GAME,
-    set_up=None,
-    position_text=lambda state: " ".join(str(int(word)) for word in state),
-    parse_position=lambda words: np.array(words.split(), dtype=np.uint64),
-)
+
+
+def words_of(state: State) -> str:
+    return " ".join(str(int(word)) for word in state)
+
+
+def row_of(words: str) -> State:
+    return np.array(words.split(), dtype=np.uint64)
+
+
+OWN_TEXT = replace(GAME, set_up=None, position_text=words_of, parse_position=row_of)
 HIDDEN = np.zeros(1, dtype=np.int64)
 
 
@@ -207,6 +212,15 @@ def refuses(cells: str, side: int) -> State:
     raise ValueError("no such board")
 
 
+def refusing_othello() -> Game:
+    """Half of its symmetries move the start, so that they need `set_up`."""
+    return replace(load_game("othello:size=4"), set_up=refuses)
+
+
+def counts_one_more(state: State, actions: Actions) -> int:
+    return tictactoe.legal(state, actions) + 1
+
+
 def same_text(state: State, action: int) -> str:
     return "move"
 
@@ -293,6 +307,10 @@ BROKEN: list[tuple[str, Game, str]] = [
     ("facts", replace(GAME, most_legal=10), "expected most_legal in 1..9, found 10"),
     ("facts", replace(GAME, glyphs="x."), "expected two glyphs, found 'x.'"),
     ("facts", replace(GAME, glyphs="xx"), "expected two glyphs, found 'xx'"),
+    ("facts", replace(GAME, sides="b;"), "expected two sides, found 'b;'"),
+    ("facts", replace(GAME, seen=GAME.seen[:, 1:]), "expected seen of (2, 9), found (2, 8)"),
+    ("facts", replace(GAME, seen=GAME.seen + 1), "seen[0] to be different bits below 9"),
+    ("facts", replace(GAME, board=(6, 3)), "expected 4 planes or more, found 2"),
     ("facts", replace(GAME, columns="ab"), "expected 3 column names, found 'ab'"),
     ("facts", with_tables(TABLES.inputs[:, 1:], TABLES.actions), "symmetries.inputs of (8, 18)"),
     ("facts", with_tables(TABLES.inputs[1:], TABLES.actions), "symmetries.inputs of (8, 18)"),
@@ -326,26 +344,28 @@ BROKEN: list[tuple[str, Game, str]] = [
     ("most_legal", replace(GAME, most_legal=8), "expected at most 8, found 9"),
     ("most_legal", with_rules(legal=scribbles), "expected at most 9, found 10"),
     ("longest", replace(GAME, longest=6), "expected the game to be over"),
-    ("planes", with_rules(planes=overlapping), "planes 0 and 1 apart"),
+    ("planes", with_rules(planes=overlapping), "expected the two sides apart, found stones"),
     ("planes", with_rules(planes=off_the_board), "expected bits of 9 cells"),
-    ("mover", with_rules(planes=crosses_first), "only stones that plane 1 showed before"),
-    ("mover", with_rules(planes=opponent_first), "only stones that plane 1 showed before"),
-    ("mover", replace(GAME, set_up=takes_what_it_gets), "the same stones in planes 0 and 1"),
+    ("mover", with_rules(planes=crosses_first), "expected the mover to give o no stone"),
+    ("mover", with_rules(planes=opponent_first), "expected the mover to give o no stone"),
+    ("mover", replace(GAME, set_up=takes_what_it_gets), "expected the board '"),
     ("action text", replace(GAME, action_text=same_text), "expected distinct texts"),
     ("action text", replace(GAME, action_text=text_with_a_tail), "illegal move '0 '"),
     ("action text", replace(GAME, action_text=broken_text), "IndexError: string index"),
     ("position text", replace(GAME, set_up=forgets_the_side), "expected "),
     ("position text", replace(GAME, set_up=loses_a_stone), "expected "),
-    ("position text", replace(GAME, position_text=lambda state: "x"), "expected 3 rows, found 0"),
+    ("position text", replace(GAME, position_text=lambda state: "x"), "reads rows and names"),
     ("position text", replace(GAME, position_text=lambda state: "start"), "expected side 1"),
     ("position text", replace(GAME, positions={"bad": "x"}), "'bad' stands for 'x'"),
-    ("symmetry", replace(GAME, symmetries=transposed(True, False)), "symmetry 1 to have legal"),
-    ("symmetry", replace(GAME, symmetries=transposed(False, True)), "symmetry 1 to have legal"),
+    ("symmetry", replace(GAME, symmetries=transposed(True, False)), "symmetry 1 to have planes"),
+    ("symmetry", replace(GAME, symmetries=transposed(False, True)), "symmetry 1 to have planes"),
     ("symmetry", replace(GAME, symmetries=transposed(True, False), set_up=None),
      "symmetry 1 to have planes"),
     ("symmetry", with_rules(outcome=rows_only, legal=rows_only_legal), "to have "),
-    ("symmetry", upside_down(), "symmetry 1 after action 0 to have planes"),
-    ("symmetry", replace(OWN_TEXT, set_up=refuses), "gives '.........': no such board"),
+    ("symmetry", upside_down(), "symmetry 1 to have planes"),
+    ("symmetry", replace(refusing_othello(), position_text=words_of, parse_position=row_of),
+     ": no such board"),
+    ("num_legal", with_rules(num_legal=counts_one_more), "from num_legal, found"),
     ("compiled", with_rules(planes=wraps_round), "compiled kernels to have planes"),
     ("compiled", with_rules(planes=allocates), "scalar code that allocates nothing"),
 ]  # fmt: skip

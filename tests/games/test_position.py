@@ -102,7 +102,7 @@ def test_str_shows_the_board() -> None:
 
 
 def test_unknown_position_is_a_users_mistake() -> None:
-    with pytest.raises(UserError, match="tictactoe position 'nonsense': expected rows"):
+    with pytest.raises(UserError, match="'nonsense': this game reads rows and names"):
         load_game("tictactoe").position("nonsense")
 
 

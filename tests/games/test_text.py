@@ -12,11 +12,13 @@ from randori.games.text import cells, show
 WRONG = [
     ("tictactoe", "x../.o. x", "expected 3 rows, found 2"),
     ("tictactoe", "x../.o./.../... x", "expected 3 rows, found 4"),
-    ("tictactoe", "x../.o./...", "expected rows, a space and the side to move (x or o)"),
-    ("tictactoe", "x../.o./... z", "expected rows, a space and the side to move (x or o)"),
-    ("tictactoe", "", "expected rows, a space and the side to move (x or o)"),
+    ("tictactoe", "x../.o./...", "expected the side to move (x or o) behind the rows"),
+    ("tictactoe", "x../.o./... z", "expected the side to move (x or o) behind the rows, found 'z'"),
+    ("tictactoe", "x../.o./... x 3", "expected nothing behind the side to move, found '3'"),
+    ("tictactoe", "", "expected 3 rows, found 0"),
+    ("tictactoe", "strat", "this game reads rows and names; did you mean 'start'?"),
     ("tictactoe", "x../.oo./... x", "row 2 has 4 cells instead of 3: '.oo.'"),
-    ("tictactoe", "x../.q./... x", "row 2, column 2: 'q' is none of x o ."),
+    ("tictactoe", "x../.q./... x", "row 2, b2: 'q' is none of x o ."),
     ("tictactoe", "x../.../... x", "1 x and 0 o with x to move cannot be reached"),
     ("tictactoe", "xx./.../... o", "2 x and 0 o with o to move cannot be reached"),
     ("connect4", "......./......./......./...x.../......./....... o",
@@ -29,11 +31,15 @@ WRONG = [
      "4 x and 3 o with x to move: not reachable"),
     ("connect4:width=5,height=4", "...../o..../oo.../xxxxo x",
      "x has four in line and yet is to move"),
-    ("tictactoe", "@0.0", "expected 3 words, found 2"),
-    ("tictactoe", "@0.0.-1", "a word is at most 16 hexadecimal digits"),
-    ("tictactoe", "@0.0.10000000000000000", "a word is at most 16 hexadecimal digits"),
-    ("tictactoe", "@0.0.g", "invalid literal"),
+    ("tictactoe", "@2.0.10", "row 1, a1: '@' is none of x o ."),
 ]  # fmt: skip
+RAW = [
+    ("@0.0", "expected 3 words, found 2"),
+    ("@0.0.-1", "a word is at most 16 hexadecimal digits"),
+    ("@0.0.10000000000000000", "a word is at most 16 hexadecimal digits"),
+    ("@0.0.g", "invalid literal"),
+    ("strat", "this game reads names and raw words (@…); did you mean 'start'?"),
+]
 
 
 @pytest.mark.parametrize(("spec", "words", "message"), WRONG)
@@ -72,8 +78,10 @@ def test_raw_words_of_a_game_without_set_up() -> None:
     position = game.start().play("b2").play("a1")
     assert position.text() == "@2.10.1"
     assert game.position("@2.10.1") == position
-    with pytest.raises(UserError, match=r"reads only '@…' and names; did you mean 'start'\?"):
-        game.position("strat")
+    for words, message in RAW:
+        with pytest.raises(UserError) as caught:
+            game.position(words)
+        assert str(caught.value).startswith(f"tictactoe position {words!r}: {message}")
 
 
 def test_named_positions() -> None:

@@ -52,13 +52,13 @@ def draw(position: Position, last: int | None = None, *, fancy: bool = False) ->
     `fancy` draws stones, colours and the cells that legal moves fill.
     """
     game = position.game
-    height, width = game.shape
+    height, width = game.board
     margin = len(str(height))
     open_cells = set(legal_cells(game, position.state)) if fancy else set()
     drawn = Text(end="")
     drawn.append(" " * margin + " " + " ".join(game.columns[:width]), style="dim")
     for row, glyphs in enumerate(text.rows(game, position.state)):
-        drawn.append(f"\n{row + 1:>{margin}}", style="dim")
+        drawn.append(f"\n{text.row_number(game, row):>{margin}}", style="dim")
         for column, glyph in enumerate(glyphs):
             cell = row * width + column
             mark = "(" if cell == last else ")" if column and cell - 1 == last else " "

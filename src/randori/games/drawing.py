@@ -30,7 +30,7 @@ def draw_board(
     `last` is the cell of the last move, which `last_cell` finds. `show_legal` puts a dot on every
     cell that a legal move fills.
     """
-    height, width = game.shape
+    height, width = game.board
     right, bottom = MARGIN + width * CELL, MARGIN + height * CELL
     across, down = right + FRAME + 4, bottom + FRAME + 4
     label = f"{game.title}: {text.position_text(game, state)}"
@@ -56,7 +56,7 @@ def last_cell(game: Game, before: State, after: State) -> int | None:
     """Return the cell that a move filled, or None for a pass: of several, the mover's first one."""
     mover = game.glyphs[int(before[0]) & 1]
     was, now = text.cells(game, before), text.cells(game, after)
-    changed = [cell for cell in range(game.cells) if now[cell] == mover != was[cell]]
+    changed = [cell for cell in range(game.board_cells) if now[cell] == mover != was[cell]]
     return next((cell for cell in changed if was[cell] == text.EMPTY), next(iter(changed), None))
 
 
@@ -71,7 +71,7 @@ def legal_cells(game: Game, state: State) -> list[int]:
 
 
 def _centre(game: Game, cell: int) -> tuple[int, int]:
-    row, column = divmod(cell, game.shape[1])
+    row, column = divmod(cell, game.board[1])
     return MARGIN + column * CELL + CELL // 2, MARGIN + row * CELL + CELL // 2
 
 
@@ -92,15 +92,15 @@ def _grid(right: int, bottom: int, width: int, height: int) -> str:
 
 def _labels(game: Game) -> str:
     """Write the column names above and the row numbers to the left."""
-    height, width = game.shape
+    height, width = game.board
     middle = (MARGIN - FRAME) // 2
     columns = [
         f'<text x="{MARGIN + i * CELL + CELL // 2}" y="{middle + 5}">{escape(name)}</text>'
         for i, name in enumerate(game.columns[:width])
     ]
     rows = [
-        f'<text x="{middle}" y="{MARGIN + i * CELL + CELL // 2 + 5}">{i + 1}</text>'
-        for i in range(height)
+        f'<text x="{middle}" y="{MARGIN + i * CELL + CELL // 2 + 5}">{name}</text>'
+        for i, name in enumerate(text.row_number(game, row) for row in range(height))
     ]
     style = f'font-family="system-ui, sans-serif" font-size="14" fill="{LABEL}"'
     return "\n".join([f'<g {style} text-anchor="middle">', *columns, *rows, "</g>"])

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.kernels import Bindings, State, specialise
+from randori.games.look import PLAIN, Look
 from randori.games.rules import Rules
-from randori.games.symmetry import NO_SYMMETRIES, Symmetries, no_turns
+from randori.games.symmetry import NO_SYMMETRIES, Symmetries, Table, no_turns
 
 if TYPE_CHECKING:
     from randori.games.position import Position
@@ -49,20 +50,43 @@ class Game:
     factor_sizes: tuple[int, ...] = ()
     """Logits of each policy sub-head; they stand one after another in the network's output."""
 
+    board: tuple[int, int] = (0, 0)
+    """Height and width of the board that people see; none given stands for `shape`."""
+    seen: Table = field(default_factory=lambda: np.zeros((2, 0), dtype=np.int32))
+    """[2, board cells] the bit of the mover's stone planes that shows a cell to each side; none
+    given stands for cell i as bit i, whoever is to move."""
     glyphs: str = "xo"
     """How the first and the second player's stones are written; an empty cell is a dot."""
+    sides: str = ""
+    """How the side to move is written; none given stands for `glyphs`."""
     columns: str = "abcdefghijklmnopqrstuvwxyz"
     """How the columns are named, from the left."""
+    rows_up: bool = False
+    """Whether row 1 is at the bottom; texts begin with the top row all the same."""
+    pushes: bool = False
+    """Whether a move can shift stones of the opponent."""
+    look: Look = PLAIN
+    """Colours and shapes of the drawn board."""
+
     action_text: Callable[[State, int], str] | None = None
-    """None writes action i < cells as column and row (1 at the top), the rest as ``pass``."""
-    set_up: Callable[[str, int], State] | None = None
-    """(cells, side) -> state, where cells are glyphs; raises ValueError for what cannot be."""
+    """None writes action i < cells as column and row, the rest as ``pass``."""
+    split_moves: Callable[[str], list[str]] | None = None
+    """Cuts moves that people write without spaces; raises ValueError for what cannot be."""
+    details: Callable[[State], str] | None = None
+    """What a position text says behind the side to move, because no board shows it."""
+    set_up: Callable[..., State] | None = None
+    """(cells, side) -> state, where cells are glyphs; with `details` their text comes third, empty
+    if there was none. Raises ValueError for what cannot be."""
     position_text: Callable[[State], str] | None = None
     """None derives it from the planes."""
     parse_position: Callable[[str], State] | None = None
     """None derives it from `set_up`; raises ValueError for what cannot be."""
+    formats: Mapping[str, Callable[[State], str]] = field(default_factory=dict)
+    """Other ways to write a position, by name."""
     positions: Mapping[str, str] = field(default_factory=dict)
     """Named positions."""
+    placements: Callable[[np.random.Generator, int], NDArray[np.uint64]] | None = None
+    """Draws so many random positions, as `randori stats` counts moves in."""
     title: str = ""
     """One line for people."""
 
@@ -85,11 +109,29 @@ class Game:
         if not len(self.factors):
             fill(self, "factors", np.arange(self.num_actions, dtype=np.int32)[:, None])
             fill(self, "factor_sizes", (self.num_actions,))
+        fill(self, "board", self.board if all(self.board) else self.shape)
+        if not self.seen.size:
+            fill(self, "seen", np.tile(np.arange(self.board_cells, dtype=np.int32), (2, 1)))
 
     @property
     def cells(self) -> int:
-        """Number of cells of the board."""
+        """Number of cells of a plane."""
         return self.shape[0] * self.shape[1]
+
+    @property
+    def board_cells(self) -> int:
+        """Number of cells of the board that people see."""
+        return self.board[0] * self.board[1]
+
+    @property
+    def side_names(self) -> str:
+        """How the first and the second player are written as the side to move."""
+        return self.sides or self.glyphs
+
+    @property
+    def stone_planes(self) -> int:
+        """Planes that show one side's stones: the mover's come first, then its opponent's."""
+        return -(-self.board_cells // self.cells)
 
     @property
     def plane_words(self) -> int:
@@ -134,6 +176,7 @@ class Game:
             "MOST_LEGAL": self.most_legal,
             "STATE_WORDS": self.num_words,
             "INPUT_WORDS": self.input_words,
+            "STONE_WORDS": self.stone_planes * self.plane_words,
         }
         home = cast(FunctionType, self.rules.play).__globals__
         return Bindings(self.name, home, self.constants, {**self.rules._asdict(), **facts})

@@ -1,7 +1,7 @@
 """The law of symmetry: turning the board and playing can change places.
 
-The image of a position comes from `set_up`, or else from replaying a game with every move turned,
-which needs a symmetry that keeps the first position.
+The image of a position comes from replaying a game with every move turned, where the symmetry keeps
+the first position; where it does not, from `set_up`.
 """
 
 from collections.abc import Sequence
@@ -22,22 +22,31 @@ def check_symmetries(trial: Trial, records: Sequence[Record], rng: np.random.Gen
     """Try every symmetry but the identity; note those that cannot be tried."""
     game, number = trial.game, len(trial.game.symmetries)
     for symmetry in range(1, number):
-        table = _cell_table(game, symmetry)
-        if game.set_up is not None and table is not None:
-            for record, ply in sample(records, rng, max(4, IMAGES // number)):
-                trial.moves, trial.state = record.moves[:ply], record.states[ply]
-                _check_image(trial, symmetry, table, rng)
-        elif turn(game, symmetry, records[0].views[0]).words == records[0].views[0].words:
+        tables = _cell_tables(game, symmetry)
+        if turn(game, symmetry, records[0].views[0]).words == records[0].views[0].words:
             for record in records[: max(2, len(records) // number)]:
                 _check_replay(trial, symmetry, record)
+        elif game.set_up is not None and tables is not None:
+            for record, ply in sample(records, rng, max(4, IMAGES // number)):
+                trial.moves, trial.state = record.moves[:ply], record.states[ply]
+                _check_image(trial, symmetry, tables, rng)
         else:
             trial.notes.append(f"symmetry {symmetry}: it moves the start, and set_up cannot help")
 
 
-def _cell_table(game: Game, symmetry: int) -> NDArray[np.int32] | None:
-    """Return where the cells go, unless the stones of planes 0 and 1 do not move as one board."""
-    own, other = game.symmetries.inputs[symmetry][: 2 * game.cells].reshape(2, -1)
-    return own if np.array_equal(own + game.cells, other) and own.max() < game.cells else None
+def _cell_tables(game: Game, symmetry: int) -> NDArray[np.int32] | None:
+    """Return where the cells of the board go for either side, [2, board cells].
+
+    None if the two sides' stones do not move as one board.
+    """
+    bits = game.stone_planes * game.cells
+    own, other = game.symmetries.inputs[symmetry][: 2 * bits].reshape(2, -1)
+    if not np.array_equal(own + bits, other) or own.max() >= bits:
+        return None
+    back = np.zeros((2, bits), dtype=np.int32)
+    for side in range(2):
+        back[side, game.seen[side]] = np.arange(game.board_cells)
+    return np.stack([back[side, own[game.seen[side]]] for side in range(2)])
 
 
 def turn(game: Game, symmetry: int, view: View) -> View:
@@ -54,19 +63,18 @@ def turn(game: Game, symmetry: int, view: View) -> View:
 
 
 def _check_image(
-    trial: Trial, symmetry: int, table: NDArray[np.int32], rng: np.random.Generator
+    trial: Trial, symmetry: int, tables: NDArray[np.int32], rng: np.random.Generator
 ) -> None:
     """Turn the board, then compare before and after one move.
 
     Both boards come from `set_up`, so that both have forgotten what a board does not show.
     """
     game, side = trial.game, int(trial.state[0]) & 1
-    assert game.set_up is not None
     cells = text.cells(game, trial.state)
-    image = np.empty(game.cells, dtype="<U1")
-    image[table] = list(cells)
+    image = np.empty(game.board_cells, dtype="<U1")
+    image[tables[side]] = list(cells)
     try:
-        state, turned = game.set_up(cells, side), game.set_up("".join(image), side)
+        state, turned = (text.set_up(game, board, side) for board in (cells, "".join(image)))
     except ValueError as error:
         trial.condemn("symmetry", f"symmetry {symmetry} gives {''.join(image)!r}: {error}")
     view = _compare_image(trial, symmetry, state, turned)

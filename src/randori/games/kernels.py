@@ -63,6 +63,19 @@ def without_lowest(word: np.uint64) -> np.uint64:
     return word & (word - U1)
 
 
+def reverse(word: np.uint64) -> np.uint64:
+    """Return `word` with its 64 bits in the opposite order."""
+    return np.uint64(int(f"{int(word):064b}"[::-1], 2))
+
+
+def scratch(size: int) -> NDArray[np.uint64]:
+    """Return `size` words of zeros that live until the caller returns; never hand them upwards.
+
+    Compiled, they are on the stack, so `size` has to be a literal or a module constant.
+    """
+    return np.zeros(size, dtype=np.uint64)
+
+
 def mix(key: np.uint64, word: np.uint64) -> np.uint64:
     """Stir `word` into the hash `key` (the finaliser of splitmix64)."""
     key = (key ^ word) + np.uint64(0x9E3779B97F4A7C15)
@@ -202,11 +215,17 @@ _INTRINSICS: dict[Any, Any] = {}
 
 
 def _intrinsics() -> dict[Any, Any]:
-    """Map the bit functions above to single machine instructions."""
+    """Map the bit functions above to single machine instructions, and `scratch` to the stack."""
     if _INTRINSICS:
         return _INTRINSICS
     from numba import types
+    from numba.core import cgutils as untyped_cgutils
+    from numba.core.errors import TypingError
     from numba.extending import intrinsic
+    from numba.np import arrayobj
+
+    arrays: Any = arrayobj
+    cgutils: Any = untyped_cgutils
 
     def popcount_typing(typing: Any, word: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -220,6 +239,32 @@ def _intrinsics() -> dict[Any, Any]:
 
         return types.int64(types.uint64), emit
 
+    def reverse_typing(typing: Any, word: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.bitreverse(args[0])
+
+        return types.uint64(types.uint64), emit
+
+    def scratch_typing(typing: Any, size: Any) -> Any:
+        if not isinstance(size, types.IntegerLiteral):
+            raise TypingError("scratch(size) wants a literal or a module constant")
+        row, length = types.Array(types.uint64, 1, "C"), size.literal_value
+
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            word = context.get_value_type(types.uint64)
+            words = cgutils.alloca_once(builder, word, size=length)
+            cgutils.memset(builder, words, context.get_constant(types.intp, 8 * length), 0)
+            made = arrays.make_array(row)(context, builder)
+            size, step = (context.get_constant(types.intp, number) for number in (length, 8))
+            arrays.populate_array(
+                made, data=words, shape=[size], strides=[step], itemsize=step, meminfo=None
+            )
+            return made._getvalue()
+
+        return row(size), emit
+
     _INTRINSICS[popcount] = intrinsic(popcount_typing)
     _INTRINSICS[lowest] = intrinsic(lowest_typing)
+    _INTRINSICS[reverse] = intrinsic(reverse_typing)
+    _INTRINSICS[scratch] = intrinsic(prefer_literal=True)(scratch_typing)
     return _INTRINSICS

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from randori.games.game import Game
 from randori.games.kernels import State
-from randori.games.rules import STATE_WORDS, legal, play
+from randori.games.rules import STATE_WORDS, legal, num_legal, play
 
 
 def count_leaves(
@@ -17,12 +17,13 @@ def count_leaves(
     """Count the leaves `depth` plies below ``states[0]``; row d of each array serves ply d.
 
     A loop over the actions `left` at each ply instead of recursion, which Numba would not inline.
+    The last ply is counted, not listed.
     """
+    if depth == 1:
+        return num_legal(states[0], actions[0])
     total = 0
     ply = 0
     left[0] = legal(states[0], actions[0])
-    if depth == 1:
-        return int(left[0])
     while ply >= 0:
         if left[ply] == 0:
             ply -= 1
@@ -31,12 +32,11 @@ def count_leaves(
         for word in range(STATE_WORDS):
             states[ply + 1, word] = states[ply, word]
         play(states[ply + 1], actions[ply, left[ply]])
-        count = legal(states[ply + 1], actions[ply + 1])
         if ply + 2 == depth:
-            total += count
+            total += num_legal(states[ply + 1], actions[ply + 1])
         else:
             ply += 1
-            left[ply] = count
+            left[ply] = legal(states[ply], actions[ply])
     return total
 
 

@@ -1,10 +1,13 @@
-"""The five kernels of a game: their contract, and the names that templates leave open.
+"""The kernels of a game: their contract, and the names that templates leave open.
+
+Five are every game's own; `num_legal` follows from them, unless the game knows a faster way.
 
 A state is one row of `uint64` words. Word 0 is the number of plies played, which `play` counts up:
 its low bit tells the side to move. Kernels are scalar and in place, without allocation or
 randomness. Planes are packed cell by cell: plane p fills words ``[p * k, (p + 1) * k)`` with
 ``k = ceil(cells / 64)``; cell ``row * width + column`` is bit ``cell % 64`` of word ``cell // 64``,
-row 0 at the top. Planes 0 and 1 are the stones of the side to move and of its opponent.
+row 0 at the top. Planes 0 and 1 are the stones of the side to move and of its opponent; a game
+whose board takes k planes has the mover's in the first k and its opponent's in the next k.
 
 The functions here are holes: a template imports and calls them, and `Game.kernel` puts the game's
 own in their place.
@@ -22,6 +25,13 @@ NUM_ACTIONS = 0
 MOST_LEGAL = 0
 STATE_WORDS = 0
 INPUT_WORDS = 0
+STONE_WORDS = 0
+"""Words of the planes that show one side's stones."""
+
+
+def num_legal(state: State, actions: Actions) -> int:
+    """Return how many actions are legal; `actions` is room to list them, should that be needed."""
+    return legal(state, actions)
 
 
 class Rules(NamedTuple):
@@ -32,6 +42,7 @@ class Rules(NamedTuple):
     play: Callable[[State, int], None]
     outcome: Callable[[State], int]
     planes: Callable[[State, NDArray[np.uint64]], None]
+    num_legal: Callable[[State, Actions], int] = num_legal
 
 
 def start(state: State) -> None:

@@ -18,16 +18,17 @@ from randori.games.kernels import State
 
 LAWS = {
     "facts": "sizes, tables and names agree with each other",
-    "kernels": "the five kernels are plain functions that run on every position of a game",
+    "kernels": "the kernels are plain functions that run on every position of a game",
     "read-only": "only start and play write to the state",
     "repeatable": "the same call gives the same answer, whatever the buffers held before",
     "plies": "word 0 of the state is 0 at the start and 1 more after each play",
+    "num_legal": "num_legal says how many actions legal finds",
     "ending": "legal finds no action exactly when outcome says that the game is over",
     "actions": "the legal action ids are distinct and from [0, num_actions)",
     "most_legal": "legal writes no more than most_legal actions",
     "longest": "a game is over after at most `longest` plies",
-    "planes": "planes stay on the board, and no cell is in both plane 0 and plane 1",
-    "mover": "plane 0 shows the stones of the side to move, plane 1 those of its opponent",
+    "planes": "planes stay on the board, and no cell holds stones of both sides",
+    "mover": "the first planes show the stones of the side to move, the next its opponent's",
     "action text": "the legal actions of a position have different texts, which read back",
     "position text": "a position's text reads back as the same position",
     "symmetry": "a symmetry commutes with legal, play, outcome and planes",
@@ -98,7 +99,7 @@ class Trial:
     def ask(self, kernel: str, *arguments: Any) -> int:
         """Call a plain kernel; what it raises is a broken law."""
         self.counts["kernels"] += 1
-        self.counts["read-only"] += kernel in ("legal", "outcome", "planes")
+        self.counts["read-only"] += kernel not in ("start", "play")
         try:
             answer = getattr(self.game.plain, kernel)(*arguments)
         except Exception as error:
@@ -108,7 +109,7 @@ class Trial:
             self.condemn(
                 "kernels", f"{call} raised {type(error).__name__}: {error}{self._line(error)}"
             )
-        if kernel in ("legal", "outcome"):
+        if kernel in ("legal", "num_legal", "outcome"):
             is_whole = isinstance(answer, int | np.integer)
             self.uphold("kernels", is_whole, f"a whole number from {kernel}", repr(answer))
             return int(answer)
@@ -136,6 +137,8 @@ def glance(trial: Trial, state: State, junk: int) -> View:
     written = np.flatnonzero(actions != fill)
     used = max(count, int(written[-1]) + 1 if len(written) else 0)
     trial.uphold("most_legal", used <= game.most_legal, f"at most {game.most_legal}", used)
+    counted = trial.ask("num_legal", state, actions.copy())
+    trial.uphold("num_legal", counted == count, f"{count} from num_legal", counted)
     result = trial.ask("outcome", state)
     words = np.full(game.input_words, junk, dtype=np.uint64)
     trial.ask("planes", state, words)
