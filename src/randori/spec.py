@@ -3,13 +3,15 @@
     othello:size=6        uct:simulations=800        az:runs/mine,simulations=200
 
 A factory is a plain function; its keyword parameters are the options, with their defaults and
-types. What is wrong with a spec is said in one line that names the nearest right word.
+types; None is written ``auto``. What is wrong with a spec is said in one line that names the
+nearest right word.
 """
 
 import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from randori.errors import UserError, nearest
@@ -67,7 +69,18 @@ def bind_options(spec: Spec, factory: Callable[..., Any]) -> dict[str, Any]:
     return bound
 
 
+def option_text(value: Any) -> str:
+    """Write the value of an option as a spec has it."""
+    if value is None or isinstance(value, bool):
+        return {None: "auto", True: "yes", False: "no"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _convert(text: str, kind: Any, where: str) -> Any:
+    if get_origin(kind) is UnionType and NoneType in get_args(kind):
+        if text.lower() == "auto":
+            return None
+        kind = next(part for part in get_args(kind) if part is not NoneType)
     if get_origin(kind) is Literal:
         if text in get_args(kind):
             return text

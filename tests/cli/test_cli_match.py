@@ -36,11 +36,11 @@ def test_saved_games(randori):
     answer = randori("match", "tictactoe", "random", "uct", "-n", "4", "--save", "games.jsonl")
     assert answer.code == 0
     records = [json.loads(line) for line in Path("games.jsonl").read_text().splitlines()]
-    assert [record["first"] for record in records] == ["random", "uct"] * 2
-    assert set(records[0]) == {"game", "moves", "outcome", "first", "second"}
+    assert [record["agents"]["first"] for record in records] == ["random", "uct"] * 2
+    assert set(records[0]) == {"game", "moves", "result", "agents"}
     for record in records:
         shown = randori("show", "tictactoe", "--moves", " ".join(record["moves"]), "--json").json
-        assert shown["outcome"] == record["outcome"] is not None
+        assert shown["outcome"] == record["result"] is not None
 
 
 def test_repeated_games_are_told(randori, trained):

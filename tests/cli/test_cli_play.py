@@ -1,5 +1,8 @@
 import pytest
 
+from randori.cli.terminal import draw
+from randori.games import load_game
+
 
 @pytest.fixture
 def play(randori):
@@ -76,6 +79,24 @@ def test_undo_with_two_people_takes_one_move_back(play):
 
 def test_last_move_is_marked(play):
     assert "2 .(x).\n" in play("b2", "board", side="both").out
+
+
+def test_all_cells_of_the_last_move_are_marked_and_blocks_stand_apart(randori):
+    answer = randori("play", "shobu", "--side=both", "--against=random", stdin="d1h1N\nquit\n")
+    assert "  a b c d   e f g h\n" in answer.out
+    assert "5 x x x x   x x x x\n\n4 o o o o" in answer.out
+    assert "2 . . .(x)  . . .(x)\n1 x x x .   x x x .\n" in answer.out
+
+
+def test_marked_neighbours_share_a_bracket():
+    drawn = draw(load_game("shobu").start(), [0, 1, 3, 4, 63]).plain.splitlines()
+    assert drawn[1] == "8(o|o)o(o) (o)o o o"
+    assert drawn[-1] == "1 x x x x   x x x(x)"
+
+
+def test_what_the_board_does_not_show_stands_below_it(randori):
+    answer = randori("play", "choko", "--side=both", "--against=random", stdin="C3\nquit\n")
+    assert "1 . . . . .\nin hand: B 11 (initiative), R 12\n" in answer.out
 
 
 def test_help_and_resign(play):

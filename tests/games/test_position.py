@@ -1,17 +1,12 @@
 """The Python face: positions as values, words in and words out."""
 
-from dataclasses import replace
-from xml.etree import ElementTree
-
 import numpy as np
 import pytest
 
 from randori.errors import IllegalAction, UserError
 from randori.games import Game, load_game
-from randori.games.drawing import draw_board, last_cell, legal_cells
 
 SPECS = ["tictactoe", "connect4", "othello", "othello:size=4"]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(params=SPECS)
@@ -104,55 +99,3 @@ def test_str_shows_the_board() -> None:
 def test_unknown_position_is_a_users_mistake() -> None:
     with pytest.raises(UserError, match="'nonsense': this game reads rows and names"):
         load_game("tictactoe").position("nonsense")
-
-
-def circles(svg: str) -> list[ElementTree.Element]:
-    return list(ElementTree.fromstring(svg).iter(f"{SVG}circle"))
-
-
-def test_svg_shows_every_stone(game: Game) -> None:
-    """Two circles a stone: the shadow and the stone."""
-    position = game.start()
-    for _ in range(4):
-        position = position.play(position.actions()[0])
-    stones = sum(position.text().split()[0].count(glyph) for glyph in "xo")
-    svg = position.svg()
-    assert len(circles(svg)) == 2 * stones
-    assert svg == position.svg()
-    labels = [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
-    height, width = game.shape
-    assert labels == [*game.columns[:width], *(str(row + 1) for row in range(height))]
-
-
-def test_svg_marks_moves() -> None:
-    game = load_game("connect4")
-    before = game.start().play("4")
-    after = before.play("4")
-    cell = last_cell(game, before.state, after.state)
-    assert cell == 4 * 7 + 3
-    plain = circles(draw_board(game, after.state))
-    assert len(circles(draw_board(game, after.state, cell))) == len(plain) + 1
-    assert len(circles(draw_board(game, after.state, show_legal=True))) == len(plain) + 7
-    assert legal_cells(game, after.state) == [3 * 7 + 3, *(5 * 7 + c for c in (0, 1, 2, 4, 5, 6))]
-
-
-def test_a_pass_fills_no_cell() -> None:
-    game = load_game("othello")
-    position = game.start()
-    for move in ("f5", "f6", "d3", "g5", "h5", "h4", "g7", "h6"):
-        position = position.play(move)
-    assert position.legal() == ["pass"]
-    assert last_cell(game, position.state, position.play("pass").state) is None
-    assert legal_cells(game, position.state) == []
-
-
-def test_a_disc_that_was_turned_is_not_the_move() -> None:
-    game = load_game("othello")
-    start = game.start()
-    assert last_cell(game, start.state, start.play("d3").state) == 2 * 8 + 3
-
-
-def test_svg_escapes_names() -> None:
-    odd = replace(load_game("tictactoe"), title='<A & "B">', columns="<&>")
-    root = ElementTree.fromstring(odd.start().svg())
-    assert root.attrib["aria-label"] == '<A & "B">: .../.../... x'

@@ -12,6 +12,7 @@ import torch
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
 from randori.errors import UserError
+from randori.games.records import read_records
 from randori.games.registry import load_game
 from randori.learners import alphazero
 from randori.learners.alphazero import AlphaZero
@@ -336,14 +337,10 @@ def test_a_run_by_games_and_by_minutes(tmp_path: Path) -> None:
 def test_sample_games_are_kept_as_text(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "stop.iterations=1")
     train(run, ignore)
-    lines = (run.path / "games" / "000001.jsonl").read_text().splitlines()
-    assert 1 <= len(lines) <= 8
-    for line in lines:
-        record = json.loads(line)
-        position = GAME.start()
-        for move in record["moves"]:
-            position = position.play(move)
-        assert position.outcome == record["outcome"] is not None
+    kept = list(read_records(run.path / "games" / "000001.jsonl"))
+    assert 1 <= len(kept) <= 8
+    for record in kept:
+        assert record.replay()[-1].outcome == record.result is not None
 
 
 def test_threads_train_too(tmp_path: Path) -> None:

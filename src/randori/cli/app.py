@@ -70,38 +70,31 @@ def agents(json: Json = False) -> None:
 
 @app.command()
 def show(
-    game: Game,
+    source: Annotated[
+        str, typer.Argument(metavar="GAME|FILE", help="A game, or a .jsonl or .sgf file of games.")
+    ],
     position: At = None,
-    moves: Annotated[str, typer.Option(help='Moves to play first, "f5 d6 …".')] = "",
+    moves: Annotated[str, typer.Option(help='Moves to play first, "f5 d6 …" or "f5d6…".')] = "",
+    number: Annotated[
+        int | None,
+        typer.Option("--game", min=1, metavar="N", help="Which game of the file; 1 if not given."),
+    ] = None,
+    ply: Annotated[
+        int | None, typer.Option(min=0, metavar="K", help="The position after K plies.")
+    ] = None,
+    boards: Annotated[bool, typer.Option("--boards", help="Draw every position.")] = False,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="F", help="Write it as jsonl, moves, sgf, obf …"),
+    ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it to a file.")] = None,
     json: Json = False,
 ) -> None:
-    """Show a position: board, side to move, legal moves, outcome."""
-    from randori.games.drawing import draw_board, last_cell
-    from randori.games.registry import load_game
+    """Show a position, or replay a recorded game: board, side to move, legal moves, outcome."""
+    from randori.cli.replay import Wish
+    from randori.cli.replay import show as show_game
 
-    rules = load_game(game)
-    place, last = rules.position(position or "start"), None
-    for move in moves.replace(",", " ").split():
-        before, place = place, place.play(move)
-        last = last_cell(rules, before.state, place.state)
-    if svg is not None:
-        from randori.runs.atomic import write_text
-
-        write_text(svg, draw_board(rules, place.state, last, show_legal=True))
-    if json:
-        print_json({
-            "game": rules.spec,
-            "position": place.text(),
-            "to_move": place.to_move,
-            "legal": place.legal(),
-            "outcome": place.outcome,
-            "ply": place.ply,
-        })  # fmt: skip
-        return
-    from randori.cli.terminal import print_position
-
-    print_position(place, last)
+    show_game(source, position, moves, number, Wish(ply, boards, form, svg, json))
 
 
 @app.command()

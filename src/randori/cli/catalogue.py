@@ -7,7 +7,7 @@ from typing import Any
 from randori.agents.registry import AGENTS, agent_factory
 from randori.cli.report import print_json, print_table
 from randori.games.registry import GAMES, load_game
-from randori.spec import options_of
+from randori.spec import option_text, options_of
 
 
 def print_games(as_json: bool) -> None:
@@ -41,11 +41,7 @@ def print_agents(as_json: bool) -> None:
 
 def write_options(name: str, options: dict[str, Any]) -> str:
     """Write options with their defaults as a spec has them."""
-    words = {True: "yes", False: "no"}
-    parts = [
-        f"{key}={words[value] if isinstance(value, bool) else value}"
-        for key, value in options.items()
-    ]
+    parts = [f"{key}={option_text(value)}" for key, value in options.items()]
     return f"{name}:{','.join(parts)}" if parts else ""
 
 

@@ -13,6 +13,7 @@ from randori.cli.match import shown_progress
 from randori.cli.report import note, print_table
 from randori.cli.training import go_on, preset_settings, print_commands
 from randori.games.game import Game
+from randori.games.records import GameRecord
 from randori.games.registry import load_game
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.training import start_run
@@ -70,14 +71,11 @@ def sample_game(result: MatchResult) -> PlayedGame:
 
 def print_game(game: Game, played: PlayedGame) -> None:
     """Print the moves and the last position of a game."""
-    position, moves = game.start(), []
-    for action in played.moves:
-        moves.append(position.action_text(action))
-        position = position.play(action)
-    winner = {"first": "x wins", "second": "o wins", "draw": "a draw"}[str(position.outcome)]
+    record = GameRecord.from_actions(game, played.moves)
+    winner = {"first": "x wins", "second": "o wins", "draw": "a draw"}[str(record.result)]
     side = "x" if played.a_is_first else "o"
-    print(f"  columns {' '.join(moves)}: {winner} (the agent plays {side})\n")
-    print(position)
+    print(f"  columns {' '.join(record.moves)}: {winner} (the agent plays {side})\n")
+    print(record.replay()[-1])
 
 
 def main() -> int:

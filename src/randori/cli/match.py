@@ -1,6 +1,5 @@
 """Matches on the command line: a progress bar while they run, a table, and the games as a file."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from randori.arena.match import MatchResult, PlayedGame, play_match
 from randori.cli.report import amount, announced, clock, console, note, print_json, print_table
 from randori.errors import UserError
 from randori.games.game import Game
-from randori.games.records import record_game
+from randori.games.records import GameRecord, write_records
 from randori.games.registry import load_game
 from randori.runs import atomic
 
@@ -55,7 +54,7 @@ def run_match(
             )
     seconds = perf_counter() - start
     if save is not None:
-        atomic.write_text(save, "".join(f"{line}\n" for line in game_lines(game, result)))
+        atomic.write_text(save, write_records(game_records(game, result)))
     if as_json:
         extra = {"seconds": seconds, "seed": seed, "opening_plies": opening_plies}
         print_json({"game": game.spec, **result.summary(), **extra})
@@ -146,8 +145,9 @@ def _row(name: str, games: list[PlayedGame]) -> tuple[str, ...]:
     return name, *counts, f"{100 * part.score:.1f} %", f"[{low}, {high}]"
 
 
-def game_lines(game: Game, result: MatchResult) -> Iterator[str]:
-    """Write each game as one line of JSON."""
+def game_records(game: Game, result: MatchResult) -> Iterator[GameRecord]:
+    """Yield the games of a match as records, with who played them."""
     for one in result.games:
         first, second = (result.a, result.b) if one.a_is_first else (result.b, result.a)
-        yield json.dumps(record_game(game, one.moves, first=first, second=second))
+        agents = {"first": first, "second": second}
+        yield GameRecord.from_actions(game, one.moves, agents=agents)

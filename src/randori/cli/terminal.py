@@ -17,12 +17,14 @@ from randori.agents.agent import Agent
 from randori.cli.report import console, percent
 from randori.errors import IllegalAction
 from randori.games import text
-from randori.games.drawing import last_cell, legal_cells
+from randori.games.drawing import Cells, as_cells, last_cells, legal_cells
+from randori.games.game import Game
 from randori.games.position import Position, Side
 from randori.search.search import Analysis, Move
 
 STONES = "●○"
-COLOURS = ("bright_red", "bright_cyan")
+BRACKETS = {(False, False): " ", (False, True): "(", (True, False): ")", (True, True): "|"}
+"""What stands between two cells, by whether the last move filled the left and the right one."""
 SHOWN_MOVES = 3
 """Moves shown after the agent has moved."""
 LINE_PLIES = 8
@@ -46,37 +48,58 @@ resign       give up
 quit         leave"""
 
 
-def draw(position: Position, last: int | None = None, *, fancy: bool = False) -> Text:
-    """Draw the board with its coordinates; the cell of the last move stands in brackets.
+def draw(position: Position, last: Cells = None, *, fancy: bool = False) -> Text:
+    """Draw the board with its coordinates; the cells of the last move stand in brackets.
 
-    `fancy` draws stones, colours and the cells that legal moves fill.
+    `fancy` draws stones, colours and the cells that legal moves fill. What the board does not show
+    follows below it.
     """
     game = position.game
     height, width = game.board
     margin = len(str(height))
+    marked = set(as_cells(last))
     open_cells = set(legal_cells(game, position.state)) if fancy else set()
     drawn = Text(end="")
-    drawn.append(" " * margin + " " + " ".join(game.columns[:width]), style="dim")
+    drawn.append(" " * margin, style="dim")
+    for column, name in enumerate(game.columns[:width]):
+        drawn.append(f"{'   ' if game.look.is_apart(1, column) else ' '}{name}", style="dim")
     for row, glyphs in enumerate(text.rows(game, position.state)):
+        drawn.append("\n" * game.look.is_apart(0, row))
         drawn.append(f"\n{text.row_number(game, row):>{margin}}", style="dim")
+        closing = False
         for column, glyph in enumerate(glyphs):
             cell = row * width + column
-            mark = "(" if cell == last else ")" if column and cell - 1 == last else " "
-            drawn.append(mark)
-            drawn.append(*_glyph(game.glyphs, glyph, cell in open_cells, fancy))
-        drawn.append(")" if row * width + width - 1 == last else "")
+            if game.look.is_apart(1, column):
+                drawn.append(") " if closing else "  ")
+                closing = False
+            drawn.append(BRACKETS[closing, cell in marked])
+            drawn.append(*_glyph(game, glyph, cell in open_cells, fancy))
+            closing = cell in marked
+        drawn.append(")" if closing else "")
+    below = _beside(position)
+    drawn.append(f"\n{below}" if below else "")
     return drawn
 
 
-def _glyph(glyphs: str, glyph: str, is_open: bool, fancy: bool) -> tuple[str, str]:
+def _glyph(game: Game, glyph: str, is_open: bool, fancy: bool) -> tuple[str, str]:
     """Return how a cell looks, and its style."""
     if glyph == text.EMPTY:
         return ("•", "green") if is_open else (("·", "dim") if fancy else (glyph, ""))
-    side = glyphs.index(glyph)
-    return (STONES[side] if fancy else glyph), f"bold {COLOURS[side]}"
+    side = game.glyphs.index(glyph)
+    return (STONES[side] if fancy else glyph), f"bold {game.look.inks[side]}"
 
 
-def print_position(position: Position, last: int | None = None) -> None:
+def _beside(position: Position) -> str:
+    """Say what both sides hold, or else the details of the position."""
+    game = position.game
+    hands = [
+        f"{game.glyphs[side]} {tray.count}{f' ({tray.note})' if tray.note else ''}"
+        for side, tray in enumerate(text.trays(game, position.state))
+    ]
+    return f"in hand: {', '.join(hands)}" if hands else text.details(game, position.state)
+
+
+def print_position(position: Position, last: Cells = None) -> None:
     """Print all there is to say about a position."""
     screen = console()
     screen.print(draw(position, last, fancy=is_fancy(screen)), no_wrap=True)
@@ -152,11 +175,11 @@ def describe_line(position: Position, line: list[int]) -> str:
 
 @dataclass(frozen=True)
 class Turn:
-    """A position, the move that led to it, and the cell which that move filled."""
+    """A position, the move that led to it, and the cells which that move filled."""
 
     position: Position
     move: str | None = None
-    cell: int | None = None
+    cells: Cells = None
 
 
 class Session:
@@ -237,8 +260,8 @@ class Session:
     def _move(self, move: str) -> None:
         before = self._position
         after = before.play(move)
-        cell = last_cell(before.game, before.state, after.state)
-        self._turns.append(Turn(after, move, cell))
+        cells = last_cells(before.game, before.state, after.state)
+        self._turns.append(Turn(after, move, cells))
         self._is_drawn = False
 
     def _ask_agent(self) -> None:
@@ -311,7 +334,7 @@ class Session:
     def _show_board(self) -> None:
         turn = self._turns[-1]
         self._console.print()
-        self._console.print(draw(turn.position, turn.cell, fancy=self._fancy), no_wrap=True)
+        self._console.print(draw(turn.position, turn.cells, fancy=self._fancy), no_wrap=True)
         self._is_drawn = True
 
     @property

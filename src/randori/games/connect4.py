@@ -24,6 +24,7 @@ from randori.games.kernels import (
     bit,
     specialise,
 )
+from randori.games.look import Look, Stone
 from randori.games.rules import Rules
 from randori.games.symmetry import Table, identity, mirror, symmetries
 
@@ -89,6 +90,14 @@ def planes(state: State, words: NDArray[np.uint64]) -> None:
         words[side] = packed
 
 
+RED = Stone("#d8392b", "#8f1d13", "#ff9d8f", "#ffffff", "disc")
+YELLOW = Stone("#f6c52d", "#a97c08", "#fff3b8", "#1c2f63", "disc")
+UPRIGHT = Look(
+    board=("#2463c5",), edge="#163f85", grid="", hole="#10264f", legal="#8fb6f2",
+    stones=(RED, YELLOW), inks=("bright_red", "bright_yellow"), row_names=False,
+)  # fmt: skip
+
+
 def game(width: int = 7, height: int = 6) -> Game:
     """Connect 4 on a board of any size that fits in a word."""
     if not (4 <= width <= 9 and height >= 4 and (width + 1) * height <= 64):
@@ -120,6 +129,12 @@ def game(width: int = 7, height: int = 6) -> Game:
             raise ValueError(f"{'xo'[side]} has four in line and yet is to move")
         return np.array([crosses + noughts, stones[side], stones[1 - side]], dtype=np.uint64)
 
+    def split_moves(line: str) -> list[str]:
+        for place, column in enumerate(line, start=1):
+            if column not in "123456789"[:width]:
+                raise ValueError(f"character {place}: {column!r} is no column from 1 to {width}")
+        return list(line)
+
     def columns(cells: Table) -> Table:
         return cells[:width]
 
@@ -132,6 +147,8 @@ def game(width: int = 7, height: int = 6) -> Game:
         longest=width * height,
         symmetries=symmetries((identity, mirror), (height, width), 2, width, columns),
         action_text=lambda state, action: str(action + 1),
+        split_moves=split_moves,
         columns="123456789",
+        look=UPRIGHT,
         set_up=set_up,
     )  # fmt: skip

@@ -85,6 +85,8 @@ class Game:
     """Other ways to write a position, by name."""
     positions: Mapping[str, str] = field(default_factory=dict)
     """Named positions."""
+    margin: Callable[[State], float] | None = None
+    """By how much the first player is ahead, in points, where games are won by points."""
     placements: Callable[[np.random.Generator, int], NDArray[np.uint64]] | None = None
     """Draws so many random positions, as `randori stats` counts moves in."""
     title: str = ""
@@ -166,7 +168,7 @@ class Game:
         """The rules with the constants bound, uncompiled: for single positions."""
         bound = self.rules._asdict()
         for name, rule in bound.items():
-            bound[name] = specialise(rule, self._bindings, compiled=False)
+            bound[name] = self.uncompiled(rule)
         return Rules(**bound)
 
     @property
@@ -188,6 +190,10 @@ class Game:
                 self._kernels[template] = specialise(template, self._bindings, built=self._shared)
             kernel: F = self._kernels[template]
         return kernel
+
+    def uncompiled(self, template: F) -> F:
+        """Return `template` bound to this game but not compiled: for single positions."""
+        return specialise(template, self._bindings, compiled=False)
 
     def new_state(self) -> State:
         """Return the row of the first position."""

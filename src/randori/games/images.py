@@ -16,6 +16,8 @@ from randori.games.trial import Record, Trial, View, bits_of, compare, glance, s
 
 IMAGES = 128
 """Positions times symmetries."""
+REPLAYED = 150
+"""Plies of a game that are played again, turned."""
 
 
 def check_symmetries(trial: Trial, records: Sequence[Record], rng: np.random.Generator) -> None:
@@ -98,7 +100,7 @@ def _compare_image(
 def _check_replay(trial: Trial, symmetry: int, record: Record) -> None:
     """Replay a game with every move turned; the symmetry keeps the start."""
     turned = record.states[0]
-    for ply, state in enumerate(record.states):
+    for ply, state in enumerate(record.states[:REPLAYED]):
         trial.moves, trial.state = record.moves[:ply], state
         _compare_image(trial, symmetry, state, turned)
         if ply < len(record.moves):

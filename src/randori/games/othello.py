@@ -7,6 +7,8 @@
 8                       63
 """
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from randori.games.kernels import (
     specialise,
     without_lowest,
 )
+from randori.games.look import Look, Stone
 from randori.games.rules import Rules
 from randori.games.symmetry import SQUARE, cell_symmetries
 
@@ -142,6 +145,36 @@ def planes(state: State, words: NDArray[np.uint64]) -> None:
     words[1] = state[THEIRS]
 
 
+BLACK = Stone("#23262b", "#08090a", "#9aa1ab", "#f6f3ea", "disc")
+WHITE = Stone("#fafaf5", "#6f746c", "#ffffff", "#c8321f", "disc")
+FELT = Look(
+    board=("#2a8a57",), edge="#12452b", grid="#0d3622", legal="#9fe0a8", stones=(BLACK, WHITE)
+)
+
+
+def _points(size: int) -> tuple[tuple[int, int], ...]:
+    """Dot the crossings two lines from the edges; a board of 4 has no room for them."""
+    ends = (2, size - 2) if size > 4 else ()
+    return tuple((row, column) for row in ends for column in ends)
+
+
+MOVE = re.compile("([a-h][1-8])|--|pass|ps", re.ASCII | re.IGNORECASE)
+"""A move in a line of moves: a cell, or one of the ways to write a pass."""
+
+
+def split_moves(line: str) -> list[str]:
+    """Cut ``f5d6C3--`` into its moves."""
+    found, place = [], 0
+    while place < len(line):
+        move = MOVE.match(line, place)
+        if move is None:
+            there = line[place : place + 2]
+            raise ValueError(f"character {place + 1}: {there!r} is neither a cell nor a pass (--)")
+        found.append(move[1].lower() if move[1] else "pass")
+        place = move.end()
+    return found
+
+
 def game(size: int = 8) -> Game:
     """Othello on a square board of 4, 6 or 8."""
     if size not in (4, 6, 8):
@@ -170,6 +203,12 @@ def game(size: int = 8) -> Game:
         ply += (ply ^ side) & 1
         return np.array([ply, mine, theirs, find_moves(mine, theirs)], dtype=np.uint64)
 
+    def obf(state: State) -> str:
+        side = int(state[PLY]) & 1
+        black, white = (int(state[MINE + (side ^ colour)]) for colour in range(2))
+        discs = ("X" if black >> i & 1 else "O" if white >> i & 1 else "-" for i in range(cells))
+        return f"{''.join(discs)} {'XO'[side]};"
+
     return Game(
         name="othello",
         title="Othello",
@@ -178,5 +217,8 @@ def game(size: int = 8) -> Game:
         num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),
         longest=2 * (cells - 4),
         symmetries=cell_symmetries(SQUARE, (size, size), 2, cells + 1),
+        split_moves=split_moves,
         set_up=set_up,
+        formats={"obf": obf},
+        look=replace(FELT, points=_points(size)),
     )  # fmt: skip

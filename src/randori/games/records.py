@@ -1,15 +1,208 @@
-"""Games as text: one JSON object a game, with its moves as people write them."""
+"""Games as text: JSON Lines, one object a game, the same for every game and every writer.
 
-from collections.abc import Sequence
+    {"game": "othello", "options": {"size": 6}, "moves": ["d5", "c5"], "result": null}
+
+`game` is a name, or the path of somebody's own file; `options` are those that differ from the
+defaults; `position` is where the game began, if not at the start; `result` is null while nobody
+has won, and may come before the end, by resignation; `agents` and `values` (a number or null a
+move, from the view of the side that moved) are there where they are known. Other fields are kept.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from randori.errors import IllegalAction, UserError
 from randori.games.game import Game
+from randori.games.position import Position, Result
+from randori.games.registry import load_game
+from randori.spec import Spec, option_text, parse_spec
+
+Option = bool | int | float | str
+_RESULTS = ("first", "second", "draw")
 
 
-def record_game(game: Game, actions: Sequence[int], **extra: Any) -> dict[str, Any]:
-    """Describe a game that was played from the start; `extra` adds fields of its own."""
-    position, moves = game.start(), []
-    for action in actions:
-        moves.append(position.action_text(action))
-        position = position.play(action)
-    return {"game": game.spec, "moves": moves, "outcome": position.outcome, **extra}
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_option(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, int | float) and abs(value) < math.inf)
+
+
+def _is_value(value: Any) -> bool:
+    return value is None or (_is_option(value) and not isinstance(value, str | bool))
+
+
+def _is_agents(value: Any) -> bool:
+    return _each(dict, _is_text)(value) and value.keys() <= {"first", "second"}
+
+
+def _each(kind: Any, is_item: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Expect a list or an object, and every item of it to be right."""
+    return lambda v: isinstance(v, kind) and all(map(is_item, v if kind is list else v.values()))
+
+
+_FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "game": (lambda v: _is_text(v) and v.strip() != "", "a name or a path"),
+    "options": (_each(dict, _is_option), "an object of texts, numbers and booleans"),
+    "position": (_is_text, "a position text"),
+    "moves": (_each(list, _is_text), "a list of texts"),
+    "result": (lambda v: v in (None, *_RESULTS), '"first", "second", "draw" or null'),
+    "agents": (_is_agents, 'an object of texts, "first" and "second"'),
+    "values": (_each(list, _is_value), "a list of numbers and nulls"),
+}
+"""What each field has to be, and how to say so; `game` and `moves` must be there."""
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game that was played, finished or not."""
+
+    game: str
+    """A name, or the path of somebody's own file."""
+    moves: tuple[str, ...]
+    result: Result | None = None
+    options: Mapping[str, Option] = field(default_factory=dict)
+    position: str = ""
+    """Where the game began; empty stands for the start."""
+    agents: Mapping[str, str] = field(default_factory=dict)
+    """Who played, by side."""
+    values: tuple[float | None, ...] = ()
+    """What each mover thought of its position; empty where nobody knows."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that mean nothing here."""
+
+    @classmethod
+    def from_actions(
+        cls, game: Game, actions: Sequence[int], *, start: Position | None = None, **known: Any
+    ) -> "GameRecord":
+        """Record what was played by action ids; `known` are further fields."""
+        position, moves = start or game.start(), []
+        for action in actions:
+            moves.append(position.action_text(action))
+            position = position.play(action)
+        began = start.text() if start is not None and start != game.start() else ""
+        name, options = parse_spec(game.spec).name, read_options(game)
+        return cls(name, tuple(moves), position.outcome, options, began, **known)
+
+    @classmethod
+    def from_json(cls, line: str, where: str = "game record") -> "GameRecord":
+        """Read what `to_json` wrote; `where` is named in front of what is wrong."""
+        try:
+            fields = json.loads(line, parse_constant=_refuse)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{where}: not JSON at column {error.colno}: {error.msg}") from None
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{where}: not JSON: {error}") from None
+        if not isinstance(fields, dict):
+            raise UserError(f"{where}: expected an object, found {_excerpt(fields)}")
+        for name, (is_right, expected) in _FIELDS.items():
+            if name not in fields and name in ("game", "moves"):
+                raise UserError(f"{where}: this is no game record: it has no field {name!r}")
+            if name in fields and not is_right(fields[name]):
+                found = _excerpt(fields[name])
+                raise UserError(f"{where}: {name}: expected {expected}, found {found}")
+        known = {name: fields.pop(name) for name in _FIELDS if name in fields}
+        moves, values = tuple(known["moves"]), tuple(known.get("values", ()))
+        if "values" in known and len(values) != len(moves):
+            raise UserError(f"{where}: values: {len(values)} of them for {len(moves)} moves")
+        return cls(**known | {"moves": moves, "values": values}, extra=fields)
+
+    def fields(self) -> dict[str, Any]:
+        """Return what `to_json` writes: the fields that say something."""
+        known = {name: getattr(self, name) for name in _FIELDS}
+        always = ("game", "moves", "result")
+        said = {name: value for name, value in known.items() if value or name in always}
+        return said | {name: value for name, value in self.extra.items() if name not in known}
+
+    def to_json(self) -> str:
+        """Write one line of a .jsonl file."""
+        return json.dumps(self.fields(), allow_nan=False)
+
+    @property
+    def spec(self) -> str:
+        """How the registry finds the game."""
+        options = {name: option_text(value) for name, value in self.options.items()}
+        return str(Spec(self.game, None, options))
+
+    def replay(self) -> list[Position]:
+        """Return the position before the first move, and the one after each."""
+        game = load_game(self.spec)
+        positions = [game.position(self.position or "start")]
+        for ply, move in enumerate(self.moves, start=1):
+            try:
+                positions.append(positions[-1].play(_usual(game, move)))
+            except IllegalAction as error:
+                raise IllegalAction(f"ply {ply}: {error}") from None
+        outcome = positions[-1].outcome
+        if outcome not in (None, self.result):
+            said, found = json.dumps(self.result), json.dumps(outcome)
+            raise UserError(f"result: {said}, but the moves end the game with {found}")
+        return positions
+
+
+def read_options(game: Game) -> dict[str, Option]:
+    """Return the options of a game that differ from its defaults."""
+    return {name: _read_option(text) for name, text in parse_spec(game.spec).options.items()}
+
+
+def _read_option(text: str) -> Option:
+    if text in ("yes", "no"):
+        return text == "yes"
+    for kind in (int, float):
+        with suppress(ValueError):
+            # A text that only looks like a number, such as 007, must come back as it is.
+            if option_text(number := kind(text)) == text and math.isfinite(number):
+                return number
+    return text
+
+
+def _usual(game: Game, move: str) -> str:
+    """Write a move as the game does, where people have another way: ``--`` for a pass."""
+    with suppress(ValueError):
+        if game.split_moves is not None and len(moves := game.split_moves(move.strip())) == 1:
+            return moves[0]
+    return move
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
+def _excerpt(value: Any) -> str:
+    written = json.dumps(value)
+    return written if len(written) <= 60 else f"{written[:57]}…"
+
+
+def read_records(path: Path) -> Iterator[GameRecord]:
+    """Yield the games of a .jsonl or .sgf file one by one."""
+    try:
+        with open(path, "rb") as file:
+            if path.suffix.lower() == ".sgf":
+                from randori.games.sgf import read_sgf  # it makes records: it comes after them
+
+                yield from read_sgf(_decode(file.read(), str(path)), str(path))
+                return
+            for number, line in enumerate(file, start=1):
+                words = _decode(line, where := f"{path}, line {number}")
+                if words.strip():
+                    yield GameRecord.from_json(words, where)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _decode(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: not UTF-8 text (byte {error.start + 1})") from None
+
+
+def write_records(records: Iterable[GameRecord]) -> str:
+    """Write the text of a .jsonl file."""
+    return "".join(f"{record.to_json()}\n" for record in records)

@@ -11,12 +11,15 @@ from types import ModuleType
 
 from randori.errors import UserError, nearest
 from randori.games.game import Game
-from randori.spec import Spec, bind_options, options_of, parse_spec
+from randori.spec import Spec, bind_options, option_text, options_of, parse_spec
 
 GAMES = {
     "tictactoe": "randori.games.tictactoe",
     "connect4": "randori.games.connect4",
     "othello": "randori.games.othello",
+    "choko": "randori.games.choko",
+    "shobu": "randori.games.shobu",
+    "go": "randori.games.go",
 }
 
 
@@ -46,7 +49,7 @@ def load_game(text: str) -> Game:
     if not isinstance(game, Game):
         raise UserError(f"{spec.name}: game() returned {type(game).__name__}, not a randori.Game")
     defaults = {name: p.default for name, p in options_of(factory).items()}
-    chosen = {name: str(options[name]) for name in defaults
+    chosen = {name: option_text(options[name]) for name in defaults
               if options.get(name, defaults[name]) != defaults[name]}  # fmt: skip
     return replace(
         game,

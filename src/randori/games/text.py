@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from randori.errors import IllegalAction, UserError, nearest
 from randori.games.game import Game
 from randori.games.kernels import State, has
+from randori.games.look import Tray
 
 EMPTY = "."
 T = TypeVar("T")
@@ -73,6 +74,11 @@ def _ask(game: Game, name: str, function: Callable[..., T], *arguments: object) 
 def details(game: Game, state: State) -> str:
     """Write what the board does not show; nothing for most games."""
     return str(_ask(game, "details", game.details, state)) if game.details is not None else ""
+
+
+def trays(game: Game, state: State) -> tuple[Tray, ...]:
+    """Return what the two sides hold beside the board; nothing for most games."""
+    return _ask(game, "trays", game.look.trays, state) if game.look.trays is not None else ()
 
 
 def position_text(game: Game, state: State) -> str:
@@ -177,9 +183,15 @@ def _parse_words(game: Game, words: str) -> State:
 
 def show(game: Game, state: State) -> str:
     """Draw the board in characters, with its coordinates and what it does not show."""
-    height, width = game.board
-    letters = "  " + " ".join(game.columns[:width])
-    margin = len(str(height))
-    lines = [f"{row_number(game, row):>{margin}} {' '.join(line)}"
-             for row, line in enumerate(rows(game, state))]  # fmt: skip
-    return "\n".join([" " * (margin - 1) + letters, *lines, *filter(None, [details(game, state)])])
+    margin = len(str(game.board[0]))
+    lines = [" " * margin + _spaced(game, game.columns[: game.board[1]])]
+    for row, glyphs in enumerate(rows(game, state)):
+        lines += [""] * game.look.is_apart(0, row)
+        lines.append(f"{row_number(game, row):>{margin}}{_spaced(game, glyphs)}")
+    return "\n".join([*lines, *filter(None, [details(game, state)])])
+
+
+def _spaced(game: Game, glyphs: str) -> str:
+    """Write a row with a space before each glyph, and a wide gap before a new block."""
+    gaps = (" " if not game.look.is_apart(1, column) else "   " for column in range(len(glyphs)))
+    return "".join(gap + glyph for gap, glyph in zip(gaps, glyphs, strict=True))

@@ -21,6 +21,7 @@ from randori.games.kernels import (
     bit,
     has,
 )
+from randori.games.look import Look, Stone
 from randori.games.rules import Rules
 from randori.games.symmetry import SQUARE, cell_symmetries
 
@@ -78,6 +79,14 @@ def set_up(cells: str, side: int) -> State:
     return np.array([crosses + noughts, stones[side], stones[1 - side]], dtype=np.uint64)
 
 
+BLUE = Stone("#2a4d9b", "#2a4d9b", "#2a4d9b", "#d9962b", "cross")
+RED = Stone("#b8322a", "#b8322a", "#b8322a", "#d9962b", "nought")
+PAPER = Look(
+    board=("#fdfbf4",), edge="#cfc8b4", grid="#8d9ab8", legal="#7fa66a", stones=(BLUE, RED),
+    radius=18,
+)  # fmt: skip
+
+
 def game() -> Game:
     """Tic-tac-toe."""
     return Game(
@@ -87,4 +96,5 @@ def game() -> Game:
         num_actions=9, num_words=3, num_planes=2, shape=(3, 3), longest=9,
         symmetries=cell_symmetries(SQUARE, (3, 3), 2, 9),
         set_up=set_up,
+        look=PAPER,
     )  # fmt: skip

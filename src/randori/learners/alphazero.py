@@ -4,7 +4,6 @@ An iteration gathers new rows by self-play, takes as many gradient steps as `reu
 hands the new weights to self-play. A learner always goes on from wherever its run folder stands.
 """
 
-import json
 import logging
 import math
 import time
@@ -23,8 +22,8 @@ from randori.agents.models import model_info, signature_of
 from randori.agents.network import SearchPlayer
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
+from randori.games import records
 from randori.games.game import Game
-from randori.games.records import record_game
 from randori.learners.replay import Replay
 from randori.learners.rowlog import RowLog
 from randori.learners.selfplay import Batch, GameRecord, Rows, SelfPlay, Tally
@@ -339,5 +338,5 @@ def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any
 
 def write_games(path: Path, game: Game, games: list[GameRecord]) -> None:
     """Keep a few games of self-play, a JSON line each."""
-    lines = (json.dumps(record_game(game, played.moves)) for played in games)
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    kept = (records.GameRecord.from_actions(game, played.moves) for played in games)
+    write_text(path, records.write_records(kept))

@@ -1,0 +1,150 @@
+"""`randori show`: a position, or a game out of a file, as a board, a list of moves, SVG or text."""
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from randori.cli.report import console, print_json
+from randori.cli.terminal import draw, is_fancy, print_position
+from randori.errors import UserError
+from randori.games import sgf
+from randori.games.drawing import draw_board, last_cells
+from randori.games.game import Game
+from randori.games.position import Position
+from randori.games.records import GameRecord, read_records
+from randori.games.registry import load_game
+from randori.runs.atomic import write_text
+
+FILES = (".jsonl", ".sgf")
+RESULTS = {"first": "first wins", "second": "second wins", "draw": "draw", None: "unfinished"}
+WIDTH, TIE = 80, "\u00a0"  # no line is broken at a tie
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to show of a game, and how; without a ply the last position."""
+
+    ply: int | None = None
+    boards: bool = False
+    form: str | None = None
+    svg: Path | None = None
+    as_json: bool = False
+
+
+def show(source: str, position: str | None, moves: str, number: int | None, wish: Wish) -> None:
+    """Show a game by name or by file; `number` picks a game of a file, the first if None."""
+    if Path(source).suffix.lower() not in FILES:
+        if number is not None:
+            raise UserError(f"--game picks a game of a file ({', '.join(FILES)}), not of {source}")
+        game = load_game(source)
+        record, positions = play_moves(game, game.position(position or "start"), moves)
+        present(record, positions, wish, {"game": game.spec}, "")
+        return
+    if position is not None or moves:
+        raise UserError("--position and --moves go with a game, not with a file of games")
+    number = number or 1
+    record, total = pick_game(Path(source), number)
+    try:
+        positions = record.replay()
+    except UserError as error:
+        raise UserError(f"{source}, game {number}: {error}") from None
+    # The name of the first position is needed for the one that is shown.
+    fields = {{"position": "start"}.get(key, key): value for key, value in record.fields().items()}
+    present(record, positions, wish, fields, f"game {number} of {total}")
+
+
+def play_moves(game: Game, start: Position, moves: str) -> tuple[GameRecord, list[Position]]:
+    """Play moves, with spaces or commas between them or, where the game can cut them, without."""
+    positions, actions = [start], []
+    for word in moves.replace(",", " ").split():
+        try:
+            parts = [word] if game.split_moves is None else game.split_moves(word)
+        except ValueError as error:
+            raise UserError(f"--moves {word!r}: {error}") from None
+        for move in parts:
+            actions.append(positions[-1].parse(move))
+            positions.append(positions[-1].play(actions[-1]))
+    return GameRecord.from_actions(game, actions, start=start), positions
+
+
+def pick_game(path: Path, number: int) -> tuple[GameRecord, int]:
+    """Return one game of a file, counted from 1, and how many there are."""
+    games = list(read_records(path))
+    if number > len(games):
+        raise UserError(f"--game {number}: {path} holds {len(games)} games")
+    return games[number - 1], len(games)
+
+
+def present(
+    record: GameRecord, positions: list[Position], wish: Wish, fields: dict[str, Any], which: str
+) -> None:
+    """Print and draw what is wished; `fields` begin the JSON, `which` says which of how many."""
+    ways = {"--boards": wish.boards, "--json": wish.as_json, "--format": wish.form is not None,
+            "--ply": wish.boards and wish.ply is not None}  # fmt: skip
+    if len(chosen := [way for way, is_on in ways.items() if is_on]) > 1:
+        raise UserError(f"{' and '.join(chosen)} do not go together")
+    plies = len(record.moves)
+    ply = plies if wish.ply is None else wish.ply
+    if ply > plies:
+        raise UserError(f"--ply {ply}: the game has {plies} plies")
+    before, place = positions[max(0, ply - 1)], positions[ply]
+    last = last_cells(place.game, before.state, place.state)
+    if wish.form is not None:
+        print(write_as(wish.form, record, place, ply))
+    if wish.svg is not None:
+        write_text(wish.svg, draw_board(place.game, place.state, last, show_legal=True))
+    if wish.as_json:
+        shown = {"position": place.text(), "to_move": place.to_move, "legal": place.legal(),
+                 "outcome": place.outcome, "ply": place.ply}  # fmt: skip
+        print_json(fields | shown)
+    elif wish.form is None:
+        print_header(record, positions, which)
+        if wish.boards:
+            print_boards(record, positions)
+        else:
+            print(f"after {ply} of {plies} plies:\n" if ply < plies else "", end="")
+            print_position(place, last)
+
+
+def write_as(form: str, record: GameRecord, place: Position, ply: int) -> str:
+    """Write the record, or its position after `ply` plies, in another format."""
+    game, glue = place.game, "" if place.game.split_moves else " "
+    whole = {"jsonl": record.to_json, "moves": lambda: glue.join(map(str.strip, record.moves))}
+    if record.game == sgf.GAME:
+        whole["sgf"] = lambda: sgf.write_sgf(record).rstrip()
+    if form in game.formats:
+        return game.formats[form](place.state)
+    if form not in whole:
+        known = ", ".join([*whole, *game.formats])
+        raise UserError(f"--format: {game.name} has no format {form!r}; known: {known}")
+    if ply < len(record.moves):
+        raise UserError(f"--ply does not go with --format {form}, which writes the whole game")
+    return whole[form]()
+
+
+def print_header(record: GameRecord, positions: list[Position], which: str) -> None:
+    """Print who played, how it ended, and the moves in numbered pairs with their values."""
+    if not which:
+        return
+    print(f"{record.spec}, {which}")
+    for side, glyph in zip(("first", "second"), positions[0].game.glyphs, strict=True):
+        print(f"{side} ({glyph}): {record.agents[side]}\n" if side in record.agents else "", end="")
+    early = " before the end" if record.result and not positions[-1].is_over else ""
+    print(f"result: {RESULTS[record.result]}{early}, {len(record.moves)} plies")
+    entries = ["…"] if positions[0].to_move == "second" else []
+    for move, value in zip_longest(record.moves, record.values):
+        entries.append(move if value is None else f"{move} ({value:+.2f})")
+    pairs = [" ".join(entries[i : i + 2]) for i in range(0, len(entries), 2)]
+    cells = [f"{number}. {pair}".replace(" ", TIE) for number, pair in enumerate(pairs, start=1)]
+    print(fill("  ".join(cells), WIDTH).replace(TIE, " "), end="\n\n")
+
+
+def print_boards(record: GameRecord, positions: list[Position]) -> None:
+    """Draw every position."""
+    screen, moves = console(), ("start", *record.moves)
+    for ply, (before, place) in enumerate(zip([positions[0], *positions], positions)):
+        print(f"ply {ply}: {moves[ply]}")
+        last = last_cells(place.game, before.state, place.state)
+        screen.print(draw(place, last, fancy=is_fancy(screen)), no_wrap=True, end="\n\n")
