@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -27,8 +28,9 @@ PERFT = {
     "othello": (4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, 24571284),
     "connect_four": (7, 49, 343, 2401, 16807, 117649, 823536, 5673234),
     "tic_tac_toe": (9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872),
+    "go(board_size=9)": (82, 6643, 531522),
 }
-UNDOABLE = {"tic_tac_toe"}  # the only one of the three whose OpenSpiel state can take a move back
+UNDOABLE = {"tic_tac_toe"}  # the only one of these whose OpenSpiel state can take a move back
 
 
 class Parser(argparse.ArgumentParser):
@@ -117,11 +119,24 @@ def perft(args: argparse.Namespace) -> dict[str, Any]:
         nodes = count(state, args.depth, args.leaves == "counted")
         elapsed = time.perf_counter() - start
         best, spent = min(best, elapsed), spent + elapsed
+    moves = random_moves(state, args.seconds)
     known = dict(enumerate(PERFT[args.game], start=1)).get(args.depth)
     if known not in (None, nodes):
         raise SystemExit(f"peers.py: OpenSpiel counts {nodes} sequences where {known} are known")
     result = {"peer": "open_spiel", "nodes": nodes, "seconds": best, "nodes_per_s": nodes / best}
-    return result | {"verified": known is not None} | versions("open_spiel")
+    result |= {"random_moves_per_s": moves, "verified": known is not None}
+    return result | versions("open_spiel")
+
+
+def random_moves(start: Any, seconds: float) -> float:
+    """Play random games and count the moves a second, listing the legal moves before each."""
+    moves, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        state = start.clone()
+        while not state.is_terminal():
+            state.apply_action(random.choice(state.legal_actions()))
+            moves += 1
+    return moves / (time.perf_counter() - began)
 
 
 def count_by_copy(state: Any, depth: int, counted: bool) -> int:

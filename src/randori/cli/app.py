@@ -148,6 +148,22 @@ def check(
         print(report)
 
 
+@app.command()
+def stats(
+    game: Game,
+    games: Annotated[int, typer.Option(min=2, help="Random games to play.")] = 5000,
+    positions: Annotated[
+        int, typer.Option(min=2, help="Random positions, for games that draw them.")
+    ] = 100_000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Measure a game by random play: its length, its branching, who wins."""
+    from randori.cli.stats import print_stats
+
+    print_stats(game, games, positions, seed, json)
+
+
 def _list_settings(wanted: bool) -> None:
     if wanted:
         from randori.cli.training import print_settings

@@ -18,12 +18,13 @@ from randori.arena.match import advance
 from randori.cli.match import mean_length
 from randori.cli.report import amount, announced, note
 from randori.errors import UserError
+from randori.games.dice import Dice, seed_dice
 from randori.games.game import Game
-from randori.games.kernels import ONGOING
+from randori.games.kernels import ONGOING, wide
 from randori.games.perft import perft
 from randori.games.registry import GAMES, load_game
 from randori.search.search import Search, SearchConfig
-from randori.search.uniform import UniformEvaluator
+from randori.search.uniform import UniformEvaluator, play_out
 
 REPEATS = 5
 """Runs of which the fastest counts: what slows a run down is not our code."""
@@ -32,7 +33,14 @@ PERFT_SECONDS = 0.4
 BARE_SECONDS = 2.0
 ROUNDS = 4
 TRAIN_ROWS = 20_000
-PEER_GAMES = {"othello": "othello", "connect4": "connect_four", "tictactoe": "tic_tac_toe"}
+PEER_GAMES = {
+    "othello": "othello",
+    "connect4": "connect_four",
+    "tictactoe": "tic_tac_toe",
+    "go": "go(board_size=9)",
+}
+PEER_DEPTHS = {"go": 3}
+"""Plies of the peer's perft, where they are not 7."""
 PEERS = Path(__file__).parents[3] / "benchmarks" / "peers.py"
 
 Figures = dict[str, Any]
@@ -189,19 +197,58 @@ def _perft(work: Work) -> Figures:
         nodes, seconds = _timed_perft(game, depth)
     for _ in range(REPEATS - 1 if seconds < 1 else 1):
         seconds = min(seconds, _timed_perft(game, depth)[1])
-    rate = nodes / seconds
+    rate, moves = nodes / seconds, _random_moves_per_s(game)
     return {
         "game": game.spec,
         "depth": depth,
         "nodes": nodes,
         "seconds": seconds,
         "nodes_per_s": rate,
-    } | _beside(work, game, "perft", ["--depth", 7], lambda peer: rate / peer["nodes_per_s"])
+        "random_moves_per_s": moves,
+    } | _beside(
+        work, game, "perft", ["--depth", PEER_DEPTHS.get(game.spec, 7)],
+        lambda peer: rate / peer["nodes_per_s"],
+        lambda peer: moves / peer["random_moves_per_s"],
+    )  # fmt: skip
 
 
 def _timed_perft(game: Game, depth: int) -> tuple[int, float]:
     start = perf_counter()
     return perft(game, depth), perf_counter() - start
+
+
+def play_random(
+    first: NDArray[np.uint64],
+    scratch: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    dice: Dice,
+    moves: int,
+) -> int:
+    """Play random games from `first` until `moves` moves were made; return how many."""
+    made = 0
+    while made < moves:
+        play_out(first, scratch, actions, dice)
+        made += wide(scratch[0])
+    return made
+
+
+def _random_moves_per_s(game: Game) -> float:
+    """Time random games on one thread; the legal moves are listed before each move."""
+    kernel, dice = game.kernel(play_random), seed_dice(0, 1)[0]
+    first, scratch = game.new_state(), game.new_state()
+    actions = np.zeros(game.num_actions, dtype=np.int32)
+    with announced(game.name):
+        kernel(first, scratch, actions, dice, 1)
+    moves, rates = 1000, [0.0]
+    while len(rates) <= REPEATS:
+        start = perf_counter()
+        made = kernel(first, scratch, actions, dice, moves)
+        seconds = perf_counter() - start
+        if seconds < PERFT_SECONDS / 2:
+            moves *= 2
+        else:
+            rates.append(made / seconds)
+    return max(rates)
 
 
 def bench_train(work: Work) -> Figures:
@@ -311,6 +358,7 @@ LABELS = {
     "ratio": "share of the bare network",
     "times_peer": "times as fast as the peer",
     "moves_times_peer": "times as many moves as the peer",
+    "random_moves_per_s": "moves of random play per s",
     "microseconds_per_simulation": "microseconds a simulation",
     "trees_mb": "trees, MB",
     "search_mb": "search arrays, MB",

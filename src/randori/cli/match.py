@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from randori.agents.registry import load_agent
 from randori.arena.match import MatchResult, PlayedGame, play_match
+from randori.arena.stats import LENGTH, random_games
 from randori.cli.report import amount, announced, clock, console, note, print_json, print_table
 from randori.errors import UserError
 from randori.games.game import Game
@@ -77,9 +78,7 @@ def expect_new_file(path: Path) -> None:
 
 def mean_length(game: Game) -> float:
     """Estimate the plies of a game, by random ones."""
-    player = load_agent("random", game)
-    played = play_match(game, player, player, RANDOM_GAMES).games
-    return sum(len(one.moves) for one in played) / len(played)
+    return float(random_games(game, RANDOM_GAMES)[:, LENGTH].mean())
 
 
 @contextmanager

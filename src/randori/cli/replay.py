@@ -1,7 +1,8 @@
 """`randori show`: a position, or a game out of a file, as a board, a list of moves, SVG or text."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -9,12 +10,11 @@ from typing import Any
 from randori.cli.report import console, print_json
 from randori.cli.terminal import draw, is_fancy, print_position
 from randori.errors import UserError
-from randori.games import sgf
+from randori.games import registry, sgf
 from randori.games.drawing import draw_board, last_cells
 from randori.games.game import Game
 from randori.games.position import Position
 from randori.games.records import GameRecord, read_records
-from randori.games.registry import load_game
 from randori.runs.atomic import write_text
 
 FILES = (".jsonl", ".sgf")
@@ -38,14 +38,12 @@ def show(source: str, position: str | None, moves: str, number: int | None, wish
     if Path(source).suffix.lower() not in FILES:
         if number is not None:
             raise UserError(f"--game picks a game of a file ({', '.join(FILES)}), not of {source}")
-        game = load_game(source)
-        record, positions = play_moves(game, game.position(position or "start"), moves)
-        present(record, positions, wish, {"game": game.spec}, "")
+        record, positions = play_moves(registry.load_game(source), position or "start", moves)
+        present(record, positions, wish, {"game": positions[0].game.spec}, "")
         return
     if position is not None or moves:
         raise UserError("--position and --moves go with a game, not with a file of games")
-    number = number or 1
-    record, total = pick_game(Path(source), number)
+    record, total = pick_game(Path(source), number := number or 1)
     try:
         positions = record.replay()
     except UserError as error:
@@ -55,9 +53,9 @@ def show(source: str, position: str | None, moves: str, number: int | None, wish
     present(record, positions, wish, fields, f"game {number} of {total}")
 
 
-def play_moves(game: Game, start: Position, moves: str) -> tuple[GameRecord, list[Position]]:
+def play_moves(game: Game, start: str, moves: str) -> tuple[GameRecord, list[Position]]:
     """Play moves, with spaces or commas between them or, where the game can cut them, without."""
-    positions, actions = [start], []
+    positions, actions = [game.position(start)], []
     for word in moves.replace(",", " ").split():
         try:
             parts = [word] if game.split_moves is None else game.split_moves(word)
@@ -66,7 +64,7 @@ def play_moves(game: Game, start: Position, moves: str) -> tuple[GameRecord, lis
         for move in parts:
             actions.append(positions[-1].parse(move))
             positions.append(positions[-1].play(actions[-1]))
-    return GameRecord.from_actions(game, actions, start=start), positions
+    return GameRecord.from_actions(game, actions, start=positions[0]), positions
 
 
 def pick_game(path: Path, number: int) -> tuple[GameRecord, int]:
@@ -111,6 +109,7 @@ def present(
 def write_as(form: str, record: GameRecord, place: Position, ply: int) -> str:
     """Write the record, or its position after `ply` plies, in another format."""
     game, glue = place.game, "" if place.game.split_moves else " "
+    whole: dict[str, Callable[[], str]]
     whole = {"jsonl": record.to_json, "moves": lambda: glue.join(map(str.strip, record.moves))}
     if record.game == sgf.GAME:
         whole["sgf"] = lambda: sgf.write_sgf(record).rstrip()
@@ -131,7 +130,7 @@ def print_header(record: GameRecord, positions: list[Position], which: str) -> N
     print(f"{record.spec}, {which}")
     for side, glyph in zip(("first", "second"), positions[0].game.glyphs, strict=True):
         print(f"{side} ({glyph}): {record.agents[side]}\n" if side in record.agents else "", end="")
-    early = " before the end" if record.result and not positions[-1].is_over else ""
+    early = " before the end" * bool(record.result and not positions[-1].is_over)
     print(f"result: {RESULTS[record.result]}{early}, {len(record.moves)} plies")
     entries = ["…"] if positions[0].to_move == "second" else []
     for move, value in zip_longest(record.moves, record.values):
@@ -144,7 +143,7 @@ def print_header(record: GameRecord, positions: list[Position], which: str) -> N
 def print_boards(record: GameRecord, positions: list[Position]) -> None:
     """Draw every position."""
     screen, moves = console(), ("start", *record.moves)
-    for ply, (before, place) in enumerate(zip([positions[0], *positions], positions)):
+    for ply, (before, place) in enumerate(pairwise([positions[0], *positions])):
         print(f"ply {ply}: {moves[ply]}")
         last = last_cells(place.game, before.state, place.state)
         screen.print(draw(place, last, fancy=is_fancy(screen)), no_wrap=True, end="\n\n")

@@ -176,6 +176,7 @@ class Game:
         facts = {
             "NUM_ACTIONS": self.num_actions,
             "MOST_LEGAL": self.most_legal,
+            "LONGEST": self.longest,
             "STATE_WORDS": self.num_words,
             "INPUT_WORDS": self.input_words,
             "STONE_WORDS": self.stone_planes * self.plane_words,

@@ -9,11 +9,11 @@ move, from the view of the side that moved) are there where they are known. Othe
 """
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import float_info
 from typing import Any
 
 from randori.errors import IllegalAction, UserError
@@ -23,7 +23,7 @@ from randori.games.registry import load_game
 from randori.spec import Spec, option_text, parse_spec
 
 Option = bool | int | float | str
-_RESULTS = ("first", "second", "draw")
+_RESULTS = (None, "first", "second", "draw")
 
 
 def _is_text(value: Any) -> bool:
@@ -31,15 +31,11 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_option(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, int | float) and abs(value) < math.inf)
+    return _is_text(value) or (isinstance(value, int | float) and abs(value) <= float_info.max)
 
 
 def _is_value(value: Any) -> bool:
     return value is None or (_is_option(value) and not isinstance(value, str | bool))
-
-
-def _is_agents(value: Any) -> bool:
-    return _each(dict, _is_text)(value) and value.keys() <= {"first", "second"}
 
 
 def _each(kind: Any, is_item: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -52,8 +48,11 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "options": (_each(dict, _is_option), "an object of texts, numbers and booleans"),
     "position": (_is_text, "a position text"),
     "moves": (_each(list, _is_text), "a list of texts"),
-    "result": (lambda v: v in (None, *_RESULTS), '"first", "second", "draw" or null'),
-    "agents": (_is_agents, 'an object of texts, "first" and "second"'),
+    "result": (lambda v: v in _RESULTS, '"first", "second", "draw" or null'),
+    "agents": (
+        lambda v: _each(dict, _is_text)(v) and v.keys() <= {"first", "second"},
+        'an object of texts, "first" and "second"',
+    ),
     "values": (_each(list, _is_value), "a list of numbers and nulls"),
 }
 """What each field has to be, and how to say so; `game` and `moves` must be there."""
@@ -64,14 +63,12 @@ class GameRecord:
     """One game that was played, finished or not."""
 
     game: str
-    """A name, or the path of somebody's own file."""
     moves: tuple[str, ...]
     result: Result | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
     position: str = ""
     """Where the game began; empty stands for the start."""
     agents: Mapping[str, str] = field(default_factory=dict)
-    """Who played, by side."""
     values: tuple[float | None, ...] = ()
     """What each mover thought of its position; empty where nobody knows."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -94,7 +91,7 @@ class GameRecord:
     def from_json(cls, line: str, where: str = "game record") -> "GameRecord":
         """Read what `to_json` wrote; `where` is named in front of what is wrong."""
         try:
-            fields = json.loads(line, parse_constant=_refuse)
+            fields = json.loads(line.rstrip())
         except json.JSONDecodeError as error:
             raise UserError(f"{where}: not JSON at column {error.colno}: {error.msg}") from None
         except (ValueError, RecursionError) as error:
@@ -116,13 +113,12 @@ class GameRecord:
     def fields(self) -> dict[str, Any]:
         """Return what `to_json` writes: the fields that say something."""
         known = {name: getattr(self, name) for name in _FIELDS}
-        always = ("game", "moves", "result")
-        said = {name: value for name, value in known.items() if value or name in always}
-        return said | {name: value for name, value in self.extra.items() if name not in known}
+        said = {k: v for k, v in known.items() if v or k in ("game", "moves", "result")}
+        return said | {k: v for k, v in self.extra.items() if k not in known}
 
     def to_json(self) -> str:
         """Write one line of a .jsonl file."""
-        return json.dumps(self.fields(), allow_nan=False)
+        return json.dumps(self.fields())
 
     @property
     def spec(self) -> str:
@@ -141,8 +137,8 @@ class GameRecord:
                 raise IllegalAction(f"ply {ply}: {error}") from None
         outcome = positions[-1].outcome
         if outcome not in (None, self.result):
-            said, found = json.dumps(self.result), json.dumps(outcome)
-            raise UserError(f"result: {said}, but the moves end the game with {found}")
+            said = self.result or "null"
+            raise UserError(f"result: {said}, but the moves end the game with {outcome}")
         return positions
 
 
@@ -157,7 +153,7 @@ def _read_option(text: str) -> Option:
     for kind in (int, float):
         with suppress(ValueError):
             # A text that only looks like a number, such as 007, must come back as it is.
-            if option_text(number := kind(text)) == text and math.isfinite(number):
+            if option_text(number := kind(text)) == text and _is_option(number):
                 return number
     return text
 
@@ -168,10 +164,6 @@ def _usual(game: Game, move: str) -> str:
         if game.split_moves is not None and len(moves := game.split_moves(move.strip())) == 1:
             return moves[0]
     return move
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no number")
 
 
 def _excerpt(value: Any) -> str:

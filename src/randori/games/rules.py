@@ -23,6 +23,7 @@ from randori.games.kernels import Actions, State
 
 NUM_ACTIONS = 0
 MOST_LEGAL = 0
+LONGEST = 0
 STATE_WORDS = 0
 INPUT_WORDS = 0
 STONE_WORDS = 0

@@ -39,7 +39,7 @@ TERRITORY = ("simple", False)
 OTHER_NAMES = {"new zealand": RULES["NZ"], "japanese": TERRITORY, "korean": TERRITORY}
 _RULES = {name.casefold(): rules for name, rules in RULES.items()} | OTHER_NAMES
 
-_VALUE = re.compile(r"value (-?\d+(?:\.\d+)?(?:e-?\d+)?)\b")
+_VALUE = re.compile(r"value (-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\b")
 _KATAGO = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL).*sui([01])")
 """How KataGo writes rules, those without a name too."""
 
@@ -191,13 +191,14 @@ def write_sgf(record: GameRecord) -> str:
         raise UserError(f"SGF is for {GAME}, not for {record.game}")
     positions = record.replay()
     kept = record.extra.get("sgf")
-    root = {name: str(kept[name]) for name in KEPT if isinstance(kept, dict) and name in kept}
+    root = {"RU": "", "RE": ""}
+    root |= {name: str(kept[name]) for name in KEPT if isinstance(kept, dict) and name in kept}
     settled = positions[0].game.constants
     superko = "situational" if settled["SITUATIONAL"] else "positional"
     rules = superko if settled["SUPERKO"] else "simple", bool(settled["SUICIDE"])
-    if read_rules(root.get("RU", "")) != rules:
+    if read_rules(root["RU"]) != rules:
         root["RU"] = write_rules(rules)
-    if "RE" not in root or read_result(root["RE"]) != record.result:
+    if not root["RE"] or read_result(root["RE"]) != record.result:
         root["RE"] = write_result(record.result, positions[-1])
     players = {f"P{side}": record.agents.get(SIDES[side], "") for side in SIDES}
     size = positions[0].game.board[0]

@@ -1,0 +1,49 @@
+"""A game in figures on the command line."""
+
+from time import perf_counter
+
+from randori.arena.stats import Stats, measure
+from randori.cli.match import mean_length, shown_progress
+from randori.cli.report import amount, announced, clock, note, print_json
+from randori.games.registry import load_game
+
+
+def print_stats(spec: str, games: int, placed: int, seed: int, as_json: bool) -> None:
+    """Measure a game by random play and print what was found."""
+    game = load_game(spec)
+    with announced(game.name):
+        length = mean_length(game)
+        start = perf_counter()
+        with shown_progress(games, length) as progress:
+            stats = measure(game, games, placed=placed, seed=seed, progress=progress)
+    seconds = perf_counter() - start
+    if as_json:
+        print_json({**stats.summary(), "seconds": seconds})
+        return
+    print("\n".join(describe(stats)))
+    rate = amount(stats.positions / max(1e-9, seconds))
+    note(f"{stats.positions} random moves in {clock(seconds)}, {rate} a second; seed {seed}")
+
+
+def describe(stats: Stats) -> list[str]:
+    """Write figures with their 95 % intervals, a line each."""
+    score = stats.first_score
+    shares = f"{100 * score.mean:.1f} % [{100 * score.low:.1f}, {100 * score.high:.1f}]"
+    lines = [
+        f"{stats.game}: {stats.games} random games, 95 % intervals in brackets",
+        f"  plies of a game            {stats.length}",
+        f"  legal moves of a position  {stats.branching}   (each game alike: "
+        f"{stats.branching_per_game})",
+        f"  stones taken in a game     {stats.captures}",
+        f"  first player's score       {shares}   ({stats.first} wins, {stats.draws} draws, "
+        f"{stats.second} losses)",
+    ]
+    if stats.cut_off:
+        share = 100 * stats.cut_off / stats.games
+        lines.append(f"  as long as games can be    {share:.1f} %   ({stats.longest} plies)")
+    if stats.placed_branching is not None:
+        lines.append(
+            f"  legal moves of a position  {stats.placed_branching}   ({stats.placed} positions "
+            "with stones placed at random)"
+        )
+    return lines
