@@ -73,7 +73,7 @@ def option_text(value: Any) -> str:
     """Write the value of an option as a spec has it."""
     if value is None or isinstance(value, bool):
         return {None: "auto", True: "yes", False: "no"}[value]
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _convert(text: str, kind: Any, where: str) -> Any:

@@ -37,10 +37,23 @@ def test_saved_games(randori):
     assert answer.code == 0
     records = [json.loads(line) for line in Path("games.jsonl").read_text().splitlines()]
     assert [record["agents"]["first"] for record in records] == ["random", "uct"] * 2
-    assert set(records[0]) == {"game", "moves", "result", "agents"}
+    assert set(records[0]) == {"game", "moves", "result", "agents", "values"}
     for record in records:
+        is_uct = [(ply % 2 == 0) == (record["agents"]["first"] == "uct")
+                  for ply in range(len(record["moves"]))]  # fmt: skip
+        assert [value is not None for value in record["values"]] == is_uct
         shown = randori("show", "tictactoe", "--moves", " ".join(record["moves"]), "--json").json
         assert shown["outcome"] == record["result"] is not None
+
+
+def test_saved_as_sgf(randori):
+    line = ("match", "go:size=5", "random", "random", "-n", "2", "--save")
+    assert randori(*line, "games.sgf").code == 0
+    assert Path("games.sgf").read_text().count("GM[1]") == 2
+    shown = randori("show", "games.sgf", "--game", "2")
+    assert "game 2 of 2" in shown.out
+    other = randori("match", "othello", "random", "random", "-n", "2", "--save", "games2.sgf")
+    assert other.complaint == "--save games2.sgf: SGF is for go; save othello as .jsonl"
 
 
 def test_repeated_games_are_told(randori, trained):

@@ -163,7 +163,7 @@ def test_sgf_there_and_back(randori):
         ("games.jsonl --json --format moves", "--json and --format do not go together"),
         ("games.jsonl --moves b2", "--position and --moves go with a game, not with a file"),
         ("games.jsonl --position start", "--position and --moves go with a game, not with a file"),
-        ("tictactoe --game 1", "--game picks a game of a file (.jsonl, .sgf), not of tictactoe"),
+        ("tictactoe --game 1", "--game goes with a file of games (.jsonl, .sgf)"),
         ("missing.jsonl", "cannot read missing.jsonl: No such file or directory"),
         ("missing.sgf", "cannot read missing.sgf: No such file or directory"),
         ("othello --moves f5q7", "--moves 'f5q7': character 3: 'q7' is neither a cell nor a pass"),
@@ -190,3 +190,16 @@ def test_bad_input_is_one_line(randori, games, line, words):
 def test_files_that_are_no_games(randori, name, content, words):
     Path(name).write_bytes(content)
     assert words in randori("show", name).complaint
+
+
+def test_games_of_ones_own_need_their_rules(randori):
+    hex_file = str(Path(__file__).parents[2] / "examples" / "hex.py")
+    saved = randori(
+        "match", f"{hex_file}:size=3", "random", "random", "-n", "2", "--save", "h.jsonl"
+    )
+    assert saved.code == 0
+    refused = randori("show", "h.jsonl")
+    assert refused.complaint.endswith(f"if you trust that file, add --rules {hex_file}:size=3")
+    assert "outcome:" in randori("show", "h.jsonl", "--rules", f"{hex_file}:size=3").out
+    wrong = randori("show", "tictactoe", "--rules", "tictactoe")
+    assert wrong.complaint == "--rules goes with a file of games (.jsonl, .sgf)"

@@ -108,3 +108,22 @@ def test_file_that_numba_refuses_is_still_one_line(randori):
 def test_bad_input_is_one_line(randori, line, words):
     assert words in randori(*line.split()).complaint
     assert list(Path().iterdir()) == []
+
+
+def test_stats(randori):
+    found = randori("stats", "tictactoe", "--games", "300", "--json").json
+    assert found["games"] == 300
+    assert found["length"]["low"] < found["length"]["mean"] < found["length"]["high"]
+    assert 0.4 < found["first_score"]["low"] < found["first_score"]["high"] < 0.8
+    answer = randori("stats", "tictactoe", "--games", "50")
+    assert "first player's score" in answer.out
+    assert "random moves in" in answer.err
+    assert randori("stats", "tictactoe", "--games", "1").code == 2
+
+
+def test_named_positions_work_everywhere(randori):
+    for line in (("show", "shobu"), ("perft", "shobu", "1")):
+        answer = randori(*line, "--position", "PUSH_OPTIONS")
+        assert answer.code == 0
+        assert "86" in answer.out or "a1f1E2" in answer.out
+    assert "did you mean 'FIG_1B'?" in randori("show", "shobu", "--position", "FIG1B").complaint

@@ -57,7 +57,7 @@ def test_random_games_replay(spec: str) -> None:
     while not position.is_over and len(actions) < 60:
         actions.append(rng.choice(position.actions()))
         position = position.play(actions[-1])
-    record = GameRecord.from_actions(game, actions, agents={"first": "random"})
+    record = GameRecord.from_actions(game, actions, position.outcome, agents={"first": "random"})
     again = GameRecord.from_json(record.to_json())
     assert again == record
     assert again.spec == game.spec
@@ -71,7 +71,9 @@ def test_the_line_that_is_written() -> None:
     game = load_game("othello:size=6")
     start = game.start().play("d5")
     action = start.parse("c5")
-    record = GameRecord.from_actions(game, [action], start=start, values=(0.5,), extra={"seed": 3})
+    record = GameRecord.from_actions(
+        game, [action], None, start=start, values=(0.5,), extra={"seed": 3}
+    )
     assert json.loads(record.to_json()) == {
         "game": "othello", "options": {"size": 6},
         "position": "....../....../..ox../..xx../...x../...... o", "moves": ["c5"],
@@ -98,11 +100,11 @@ def test_options_of_ones_own_file(tmp_path: Path, options: str, found: dict[str,
     path.write_text(OWN)
     game = load_game(f"{path}:{options}")
     assert read_options(game) == found
-    record = GameRecord.from_actions(game, [4, 0])
+    record = GameRecord.from_actions(game, [4, 0], None)
     assert record.game == str(path)
     again = GameRecord.from_json(record.to_json())
     assert again.spec == game.spec
-    assert again.replay()[-1].text() == "o../.x./... x"
+    assert again.replay(game)[-1].text() == "o../.x./... x"
 
 
 def test_options_are_written_as_specs_have_them() -> None:
@@ -119,9 +121,11 @@ def test_options_are_written_as_specs_have_them() -> None:
 
 def test_a_game_from_a_path() -> None:
     game = load_game(f"{HEX}:size=3")
-    record = GameRecord.from_actions(game, [4])
+    record = GameRecord.from_actions(game, [4], None)
     assert (record.game, record.options) == (str(HEX), {"size": 3})
-    assert record.replay()[-1].text() == ".../.x./... o"
+    assert record.replay(game)[-1].text() == ".../.x./... o"
+    with pytest.raises(UserError, match="load that file if you trust it"):
+        record.replay()
 
 
 def test_other_ways_to_write_a_move() -> None:
@@ -255,7 +259,7 @@ def test_a_file_of_records(tmp_path: Path) -> None:
 def test_moves_without_spaces(spec: str, moves: str, text: str) -> None:
     game = load_game(spec)
     assert game.position(moves).text() == text
-    record = GameRecord.from_actions(game, [], start=game.position(moves))
+    record = GameRecord.from_actions(game, [], None, start=game.position(moves))
     assert record.replay()[-1].text() == text
 
 

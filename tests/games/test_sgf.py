@@ -230,7 +230,9 @@ def test_games_read_back(spec: str) -> None:
             position = position.play(actions[-1])
         values = tuple(rng.choice([None, rng.uniform(-1, 1)]) for _ in actions)
         agents = {"first": "az:runs/mine,simulations=200", "second": r"my[agent]:C:\x"}
-        record = GameRecord.from_actions(game, actions, start=start, values=values, agents=agents)
+        record = GameRecord.from_actions(
+            game, actions, position.outcome, start=start, values=values, agents=agents
+        )
         written = write_sgf(record)
         assert max(map(len, written.splitlines())) < 80
         [again] = read_sgf(written)

@@ -15,7 +15,7 @@ from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners import selfplay
-from randori.learners.selfplay import Batch, GameRecord, Group, Rows, SelfPlay, SelfPlayConfig
+from randori.learners.selfplay import Batch, FinishedGame, Group, Rows, SelfPlay, SelfPlayConfig
 from randori.learners.slots import GAMES, ROWS, play_on
 from randori.search.search import SearchConfig
 from randori.search.tree import make_trees
@@ -51,8 +51,8 @@ def batches_of(group: Group) -> Iterator[Batch]:
             yield group.take()
 
 
-def play_games(group: Group, count: int) -> tuple[list[GameRecord], Rows]:
-    games: list[GameRecord] = []
+def play_games(group: Group, count: int) -> tuple[list[FinishedGame], Rows]:
+    games: list[FinishedGame] = []
     parts: list[Rows] = []
     for batch in batches_of(group):
         games += batch.games
@@ -67,7 +67,7 @@ def join(parts: list[Rows]) -> Rows:
     return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def replay(game: Game, record: GameRecord) -> list[Any]:
+def replay(game: Game, record: FinishedGame) -> list[Any]:
     """Return the states of a game, the last one over; fail where a move is illegal."""
     line = [game.new_state()]
     for action in record.moves:
@@ -395,7 +395,7 @@ def test_threads_play_the_same_games(hashed: Build) -> None:
     config = replace(config_of(3, 8), threads=2)
     threaded = SelfPlay(game, hashed(game), config, seed=5)
     rows = 0
-    games: list[GameRecord] = []
+    games: list[FinishedGame] = []
     for batch in threaded.collect(200):
         rows += len(batch.rows)
         games += batch.games

@@ -20,6 +20,15 @@ class Player(Protocol):
         """Pick one legal action for each of the positions [B, S], none of which is over."""
 
 
+class Judge(Player, Protocol):
+    """A player that also says what it thinks of the positions."""
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Pick actions as `act` does; return them and the positions' values for their movers."""
+
+
 class Analyst(Player, Protocol):
     """A player that can say why."""
 
@@ -39,6 +48,16 @@ class Agent:
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick one legal action for each of the positions [B, S]."""
         return self.player.act(states, rng)
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Pick actions, and say what the positions are worth; NaN where the player cannot tell."""
+        judge = getattr(self.player, "judge", None)
+        if judge is None:
+            return self.act(states, rng), np.full(len(states), np.nan, dtype=np.float32)
+        actions, values = judge(states, rng)
+        return actions, values
 
     def choose(self, position: Position) -> str:
         """Pick a move, as text."""

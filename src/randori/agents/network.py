@@ -65,16 +65,23 @@ class SearchPlayer:
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Search every position and pick its most visited move, or one by visits early on."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return the searches' values too."""
         search = self._searches.fit(len(states))
         search.set_roots(states)
         search.run()
-        picked = np.zeros(len(states), dtype=np.int32)
+        picked, values = np.zeros(len(states), np.int32), np.zeros(len(states), np.float32)
         for i, state in enumerate(states):
             analysis = search.analysis(i)
             picked[i] = analysis.best.action
+            values[i] = analysis.value
             if int(state[0]) < self._temperature_plies:
                 picked[i] = draw_move(analysis, rng).action
-        return picked
+        return picked, values
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Search one position."""
@@ -112,11 +119,18 @@ class PolicyPlayer:
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick the move with the largest prior."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return the network's values too."""
         search = self._searches.fit(len(states))
         search.set_roots(states)
         search.run(0)
-        best = [max(search.analysis(i).moves, key=lambda m: m.prior) for i in range(len(states))]
-        return np.array([move.action for move in best], dtype=np.int32)
+        seen = [search.analysis(i) for i in range(len(states))]
+        best = [max(analysis.moves, key=lambda move: move.prior).action for analysis in seen]
+        return np.array(best, np.int32), np.array([one.value for one in seen], np.float32)
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Show the network's own value and priors."""

@@ -22,28 +22,32 @@ class UctPlayer:
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Search every position and pick its most visited move."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return the searches' values too."""
         dice = rng.integers(0, 2**63, size=(len(states), 1), dtype=np.uint64)
-        if len(states) == 1 or len(self._searches) == 1:
-            return np.array(self._best(0, 1, states, dice), dtype=np.int32)
-        count = len(self._searches)
+        count = min(len(states), len(self._searches))
+        picked, values = np.zeros(len(states), np.int32), np.zeros(len(states), np.float32)
+
+        def search(which: int) -> None:
+            for i in range(which, len(states), count):
+                analysis = self._searches[which].run(states[i], self._simulations, dice[i])
+                picked[i], values[i] = analysis.best.action, analysis.value
+
+        if count == 1:
+            search(0)
+            return picked, values
         with ThreadPoolExecutor(count) as pool:
-            jobs = [pool.submit(self._best, i, count, states, dice) for i in range(count)]
-        picked = np.zeros(len(states), dtype=np.int32)
-        for i, job in enumerate(jobs):
-            picked[i::count] = job.result()
-        return picked
+            list(pool.map(search, range(count)))
+        return picked, values
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Search one position."""
         dice = rng.integers(0, 2**63, size=1, dtype=np.uint64)
         return self._searches[0].run(state, self._simulations, dice)
-
-    def _best(
-        self, which: int, step: int, states: NDArray[np.uint64], dice: NDArray[np.uint64]
-    ) -> list[int]:
-        search = self._searches[which]
-        mine = range(which, len(states), step)
-        return [search.run(states[i], self._simulations, dice[i]).best.action for i in mine]
 
 
 def uct(

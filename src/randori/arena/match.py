@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ class PlayedGame:
     a_is_first: bool
     moves: list[int]
     outcome: int
+    values: list[float | None] = field(default_factory=list)
+    """What each mover thought of its position, as far as it said so."""
 
     @property
     def score(self) -> float:
@@ -145,6 +147,7 @@ def play_match(
     rng = np.random.default_rng(seed)
     states = np.repeat(game.new_state()[None], games, axis=0)
     moves = _open(game, states, opening_plies, rng)
+    values: list[list[float | None]] = [[None] * len(line) for line in moves]
     results = np.array([int(game.plain.outcome(state)) for state in states], dtype=np.int32)
     a_moves_first = np.arange(games) % 2 == 0
     plies = 0
@@ -153,14 +156,16 @@ def play_match(
         a_to_move = first_moves == a_moves_first[active]
         for agent, mine in ((a, active[a_to_move]), (b, active[~a_to_move])):
             if mine.size:
-                actions = agent.act(states[mine], rng)
+                actions, thoughts = agent.judge(states[mine], rng)
                 _advance(game, states, mine, actions, results, agent)
-                for i, action in zip(mine, actions, strict=True):
+                for i, action, value in zip(mine, actions, thoughts, strict=True):
                     moves[i].append(int(action))
+                    values[i].append(None if math.isnan(value) else round(float(value), 4))
                 plies += len(mine)
         if progress is not None:
             progress(int((results != ONGOING).sum()), plies)
-    played = [PlayedGame(bool(a_moves_first[i]), moves[i], int(results[i])) for i in range(games)]
+    played = [PlayedGame(bool(a_moves_first[i]), moves[i], int(results[i]), values[i])
+              for i in range(games)]  # fmt: skip
     return MatchResult(a.spec, b.spec, played)
 
 

@@ -79,6 +79,10 @@ def show(
         int | None,
         typer.Option("--game", min=1, metavar="N", help="Which game of the file; 1 if not given."),
     ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(metavar="GAME", help="Replay the file by these rules: for games of your own."),
+    ] = None,
     ply: Annotated[
         int | None, typer.Option(min=0, metavar="K", help="The position after K plies.")
     ] = None,
@@ -91,10 +95,10 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a position, or replay a recorded game: board, side to move, legal moves, outcome."""
-    from randori.cli.replay import Wish
+    from randori.cli.replay import Pick, Wish
     from randori.cli.replay import show as show_game
 
-    show_game(source, position, moves, number, Wish(ply, boards, form, svg, json))
+    show_game(source, position, moves, Pick(number, rules), Wish(ply, boards, form, svg, json))
 
 
 @app.command()
@@ -274,7 +278,8 @@ def match(
         int, typer.Option(help="Random plies first, the same in both games of a pair.")
     ] = 0,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Write the games, a line each.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the games: .jsonl, a line each, or .sgf."),
     ] = None,
     json: Json = False,
 ) -> None:

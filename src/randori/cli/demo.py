@@ -13,6 +13,7 @@ from randori.cli.match import shown_progress
 from randori.cli.report import note, print_table
 from randori.cli.training import go_on, preset_settings, print_commands
 from randori.games.game import Game
+from randori.games.position import RESULTS
 from randori.games.records import GameRecord
 from randori.games.registry import load_game
 from randori.learners.settings import AlphaZeroConfig
@@ -71,7 +72,7 @@ def sample_game(result: MatchResult) -> PlayedGame:
 
 def print_game(game: Game, played: PlayedGame) -> None:
     """Print the moves and the last position of a game."""
-    record = GameRecord.from_actions(game, played.moves)
+    record = GameRecord.from_actions(game, played.moves, RESULTS[played.outcome])
     winner = {"first": "x wins", "second": "o wins", "draw": "a draw"}[str(record.result)]
     side = "x" if played.a_is_first else "o"
     print(f"  columns {' '.join(record.moves)}: {winner} (the agent plays {side})\n")

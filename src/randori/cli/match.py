@@ -1,6 +1,6 @@
 """Matches on the command line: a progress bar while they run, a table, and the games as a file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -14,8 +14,10 @@ from randori.arena.stats import LENGTH, random_games
 from randori.cli.report import amount, announced, clock, console, note, print_json, print_table
 from randori.errors import UserError
 from randori.games.game import Game
+from randori.games.position import RESULTS
 from randori.games.records import GameRecord, write_records
 from randori.games.registry import load_game
+from randori.games.sgf import GAME, write_sgf
 from randori.runs import atomic
 
 RANDOM_GAMES = 32
@@ -42,9 +44,11 @@ def run_match(
         raise UserError(f"a match needs at least 1 game, not {games}")
     if opening_plies < 0:
         raise UserError(f"--opening-plies must not be negative: {opening_plies}")
+    game = load_game(spec)
     if save is not None:
         expect_new_file(save)
-    game = load_game(spec)
+        if save.suffix.lower() == ".sgf" and game.name != GAME:
+            raise UserError(f"--save {save}: SGF is for {GAME}; save {game.name} as .jsonl")
     agents = load_agent(a, game), load_agent(b, game)
     with announced(game.name):
         length = mean_length(game)
@@ -55,7 +59,7 @@ def run_match(
             )
     seconds = perf_counter() - start
     if save is not None:
-        atomic.write_text(save, write_records(game_records(game, result)))
+        write_games(game_records(game, result), save)
     if as_json:
         extra = {"seconds": seconds, "seed": seed, "opening_plies": opening_plies}
         print_json({"game": game.spec, **result.summary(), **extra})
@@ -149,4 +153,14 @@ def game_records(game: Game, result: MatchResult) -> Iterator[GameRecord]:
     for one in result.games:
         first, second = (result.a, result.b) if one.a_is_first else (result.b, result.a)
         agents = {"first": first, "second": second}
-        yield GameRecord.from_actions(game, one.moves, agents=agents)
+        values = () if all(value is None for value in one.values) else tuple(one.values)
+        yield GameRecord.from_actions(
+            game, one.moves, RESULTS[one.outcome], agents=agents, values=values
+        )
+
+
+def write_games(games: Iterable[GameRecord], path: Path) -> None:
+    """Write games as JSON Lines, or as SGF if the name says so."""
+    is_sgf = path.suffix.lower() == ".sgf"
+    text = "\n".join(map(write_sgf, games)) if is_sgf else write_records(games)
+    atomic.write_text(path, text)

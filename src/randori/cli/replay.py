@@ -33,19 +33,32 @@ class Wish:
     as_json: bool = False
 
 
-def show(source: str, position: str | None, moves: str, number: int | None, wish: Wish) -> None:
-    """Show a game by name or by file; `number` picks a game of a file, the first if None."""
+@dataclass(frozen=True)
+class Pick:
+    """Which game of a file, and the rules to replay it with if they are somebody's own."""
+
+    number: int | None = None
+    rules: str | None = None
+
+
+def show(source: str, position: str | None, moves: str, pick: Pick, wish: Wish) -> None:
+    """Show a game by name or by file."""
     if Path(source).suffix.lower() not in FILES:
-        if number is not None:
-            raise UserError(f"--game picks a game of a file ({', '.join(FILES)}), not of {source}")
+        if pick != Pick():
+            which = "--game" if pick.number is not None else "--rules"
+            raise UserError(f"{which} goes with a file of games ({', '.join(FILES)})")
         record, positions = play_moves(registry.load_game(source), position or "start", moves)
         present(record, positions, wish, {"game": positions[0].game.spec}, "")
         return
     if position is not None or moves:
         raise UserError("--position and --moves go with a game, not with a file of games")
-    record, total = pick_game(Path(source), number := number or 1)
+    record, total = pick_game(Path(source), number := pick.number or 1)
     try:
-        positions = record.replay()
+        if pick.rules is None and record.game.endswith(".py"):
+            # A file of games must not have code run that nobody asked for.
+            raise UserError(f"its rules are in {record.game}; if you trust that file, add "
+                            f"--rules {record.spec}")  # fmt: skip
+        positions = record.replay(None if pick.rules is None else registry.load_game(pick.rules))
     except UserError as error:
         raise UserError(f"{source}, game {number}: {error}") from None
     # The name of the first position is needed for the one that is shown.
@@ -64,7 +77,8 @@ def play_moves(game: Game, start: str, moves: str) -> tuple[GameRecord, list[Pos
         for move in parts:
             actions.append(positions[-1].parse(move))
             positions.append(positions[-1].play(actions[-1]))
-    return GameRecord.from_actions(game, actions, start=positions[0]), positions
+    result = positions[-1].outcome
+    return GameRecord.from_actions(game, actions, result, start=positions[0]), positions
 
 
 def pick_game(path: Path, number: int) -> tuple[GameRecord, int]:

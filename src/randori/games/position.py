@@ -12,7 +12,8 @@ from randori.games.kernels import ONGOING, State
 
 Side = Literal["first", "second"]
 Result = Literal["first", "second", "draw"]
-_RESULTS: tuple[Result | None, ...] = (None, "first", "second", "draw")
+RESULTS: tuple[Result | None, ...] = (None, "first", "second", "draw")
+"""How people call ONGOING, FIRST, SECOND and DRAW."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Position:
     @property
     def outcome(self) -> Result | None:
         """Who won, or None while the game goes on."""
-        return _RESULTS[int(self.game.plain.outcome(self.state))]
+        return RESULTS[int(self.game.plain.outcome(self.state))]
 
     @property
     def is_over(self) -> bool:

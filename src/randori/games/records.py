@@ -17,13 +17,13 @@ from sys import float_info
 from typing import Any
 
 from randori.errors import IllegalAction, UserError
+from randori.games import text
 from randori.games.game import Game
-from randori.games.position import Position, Result
+from randori.games.position import RESULTS, Position, Result
 from randori.games.registry import load_game
 from randori.spec import Spec, option_text, parse_spec
 
 Option = bool | int | float | str
-_RESULTS = (None, "first", "second", "draw")
 
 
 def _is_text(value: Any) -> bool:
@@ -48,7 +48,7 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "options": (_each(dict, _is_option), "an object of texts, numbers and booleans"),
     "position": (_is_text, "a position text"),
     "moves": (_each(list, _is_text), "a list of texts"),
-    "result": (lambda v: v in _RESULTS, '"first", "second", "draw" or null'),
+    "result": (lambda v: v in RESULTS, '"first", "second", "draw" or null'),
     "agents": (
         lambda v: _each(dict, _is_text)(v) and v.keys() <= {"first", "second"},
         'an object of texts, "first" and "second"',
@@ -76,16 +76,23 @@ class GameRecord:
 
     @classmethod
     def from_actions(
-        cls, game: Game, actions: Sequence[int], *, start: Position | None = None, **known: Any
+        cls,
+        game: Game,
+        actions: Sequence[int],
+        result: Result | None,
+        *,
+        start: Position | None = None,
+        **known: Any,
     ) -> "GameRecord":
-        """Record what was played by action ids; `known` are further fields."""
-        position, moves = start or game.start(), []
+        """Record what was played by action ids, and how it ended; `known` are further fields."""
+        state, moves = (start or game.start()).state.copy(), []
         for action in actions:
-            moves.append(position.action_text(action))
-            position = position.play(action)
+            moves.append(text.action_text(game, state, action))
+            if game.action_text is not None:  # else a move's text does not depend on the position
+                game.plain.play(state, action)
         began = start.text() if start is not None and start != game.start() else ""
         name, options = parse_spec(game.spec).name, read_options(game)
-        return cls(name, tuple(moves), position.outcome, options, began, **known)
+        return cls(name, tuple(moves), result, options, began, **known)
 
     @classmethod
     def from_json(cls, line: str, where: str = "game record") -> "GameRecord":
@@ -126,9 +133,14 @@ class GameRecord:
         options = {name: option_text(value) for name, value in self.options.items()}
         return str(Spec(self.game, None, options))
 
-    def replay(self) -> list[Position]:
-        """Return the position before the first move, and the one after each."""
-        game = load_game(self.spec)
+    def replay(self, game: Game | None = None) -> list[Position]:
+        """Return the position before the first move, and the one after each.
+
+        A record must not name a file of rules and have it run: such a game has to be given.
+        """
+        if game is None and self.game.endswith(".py"):
+            raise UserError(f"its rules are in {self.game}; load that file if you trust it")
+        game = load_game(self.spec) if game is None else game
         positions = [game.position(self.position or "start")]
         for ply, move in enumerate(self.moves, start=1):
             try:
@@ -144,18 +156,18 @@ class GameRecord:
 
 def read_options(game: Game) -> dict[str, Option]:
     """Return the options of a game that differ from its defaults."""
-    return {name: _read_option(text) for name, text in parse_spec(game.spec).options.items()}
+    return {name: _read_option(value) for name, value in parse_spec(game.spec).options.items()}
 
 
-def _read_option(text: str) -> Option:
-    if text in ("yes", "no"):
-        return text == "yes"
+def _read_option(words: str) -> Option:
+    if words in ("yes", "no"):
+        return words == "yes"
     for kind in (int, float):
         with suppress(ValueError):
             # A text that only looks like a number, such as 007, must come back as it is.
-            if option_text(number := kind(text)) == text and _is_option(number):
+            if option_text(number := kind(words)) == words and _is_option(number):
                 return number
-    return text
+    return words
 
 
 def _usual(game: Game, move: str) -> str:

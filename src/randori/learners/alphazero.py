@@ -22,11 +22,12 @@ from randori.agents.models import model_info, signature_of
 from randori.agents.network import SearchPlayer
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
-from randori.games import records
 from randori.games.game import Game
+from randori.games.position import RESULTS
+from randori.games.records import GameRecord, write_records
 from randori.learners.replay import Replay
 from randori.learners.rowlog import RowLog
-from randori.learners.selfplay import Batch, GameRecord, Rows, SelfPlay, Tally
+from randori.learners.selfplay import Batch, FinishedGame, Rows, SelfPlay, Tally
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Counters, Listener, Status, iteration_metrics
 from randori.learners.trainer import Losses, Trainer
@@ -67,7 +68,7 @@ class AlphaZero:
         self._player = SearchPlayer(game, self._evaluator, search)
         self._best = self._trainer.weights() if config.gate.threshold else {}
         self._log = RowLog(folder, config.window)
-        self._sample: list[GameRecord] = []
+        self._sample: list[FinishedGame] = []
         self._stopping = False
         self._write_events: Callable[[int, Mapping[str, Any]], None] = lambda step, record: None
         self._started = time.monotonic()
@@ -336,7 +337,7 @@ def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any
     return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
 
 
-def write_games(path: Path, game: Game, games: list[GameRecord]) -> None:
+def write_games(path: Path, game: Game, games: list[FinishedGame]) -> None:
     """Keep a few games of self-play, a JSON line each."""
-    kept = (records.GameRecord.from_actions(game, played.moves) for played in games)
-    write_text(path, records.write_records(kept))
+    kept = (GameRecord.from_actions(game, one.moves, RESULTS[one.outcome]) for one in games)
+    write_text(path, write_records(kept))

@@ -91,8 +91,8 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class GameRecord:
-    """A finished game of self-play."""
+class FinishedGame:
+    """A game of self-play."""
 
     moves: list[int]
     outcome: int
@@ -103,7 +103,7 @@ class Batch:
     """What one group produced since it was last asked."""
 
     rows: Rows
-    games: list[GameRecord]
+    games: list[FinishedGame]
     totals: NDArray[np.float64]
     evaluations: int
 
@@ -176,7 +176,7 @@ class Group:
                 harvest.states[:rows].copy(), harvest.counts[:rows].copy(),
                 harvest.values[:rows].copy(), harvest.results[:rows].copy(),
             ),
-            [GameRecord(harvest.moves[g, : harvest.plies[g]].tolist(), int(harvest.outcomes[g]))
+            [FinishedGame(harvest.moves[g, : harvest.plies[g]].tolist(), int(harvest.outcomes[g]))
              for g in range(games)],
             harvest.totals.copy(),
             self.evaluations - self._handed_over,
