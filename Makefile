@@ -24,6 +24,8 @@ $(READY): pyproject.toml constraints.txt
 		{ echo "Randori needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[openvino,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--only-binary :all: open_spiel || echo "OpenSpiel is not to be had here: its tests are skipped"
 	@touch $(READY)
 
 clean:

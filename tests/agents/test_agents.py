@@ -116,6 +116,14 @@ def test_one_seed_one_choice(spec: str) -> None:
     assert (picks[0] != picks[2]) == spec.startswith(("random", "uct"))
 
 
+def test_judging_picks_what_acting_picks(spec: str) -> None:
+    game = load_game("connect4")
+    agent, states = load_agent(spec, game), some_states(game, 5)
+    actions, values = agent.judge(states, np.random.default_rng(3))
+    assert (actions == agent.act(states, np.random.default_rng(3))).all()
+    assert np.isnan(values).all() if spec == "random" else (np.abs(values) <= 1).all()
+
+
 def test_a_second_call_does_not_remember_the_first(spec: str) -> None:
     game = load_game("connect4")
     states = some_states(game, 6)

@@ -203,3 +203,17 @@ def test_games_of_ones_own_need_their_rules(randori):
     assert "outcome:" in randori("show", "h.jsonl", "--rules", f"{hex_file}:size=3").out
     wrong = randori("show", "tictactoe", "--rules", "tictactoe")
     assert wrong.complaint == "--rules goes with a file of games (.jsonl, .sgf)"
+
+
+@pytest.mark.parametrize(
+    ("game", "moves"),
+    [
+        ("choko", "C3 C4 B3 D4 C3xC5,D4"),
+        ("choko", "c3,c4,b3, d4 ,c3xc5,d4"),
+        ("othello", "f5,d6,c3"),
+        ("othello", "f5 d6, c3"),
+    ],
+)
+def test_commas_between_moves_and_inside(randori, game, moves):
+    answer = randori("show", game, "--moves", moves, "--json")
+    assert answer.json["ply"] == {"choko": 5, "othello": 3}[game]

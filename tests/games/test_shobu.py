@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from randori.errors import UserError
 from randori.games import Position, load_game
 from randori.games.captures import captures
-from randori.games.perft import perft
 from randori.games.shobu import DIRECTIONS, MOST_LEGAL, MOVES
 
 GAME = load_game("shobu")
@@ -128,11 +127,6 @@ def test_random_games_keep_step_with_the_mailbox(seed: int) -> None:
         move = str(rng.choice(sorted(found)))
         position, board = position.play(move), found[move]
         assert read(position.text())[0] == board
-
-
-@pytest.mark.slow
-def test_perft_four() -> None:
-    assert perft(GAME, 4) == 1_410_935_460
 
 
 FACTS = [

@@ -1,5 +1,6 @@
 """`randori show`: a position, or a game out of a file, as a board, a list of moves, SVG or text."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
@@ -69,7 +70,13 @@ def show(source: str, position: str | None, moves: str, pick: Pick, wish: Wish) 
 def play_moves(game: Game, start: str, moves: str) -> tuple[GameRecord, list[Position]]:
     """Play moves, with spaces or commas between them or, where the game can cut them, without."""
     positions, actions = [game.position(start)], []
-    for word in moves.replace(",", " ").split():
+    words = deque(moves.split())
+    while words:
+        word = words.popleft().strip(",")
+        legal = map(str.casefold, positions[-1].legal())
+        if "," in word and word.casefold() not in legal:  # a comma may be part of a move
+            words.extendleft(reversed(word.split(",")))
+            continue
         try:
             parts = [word] if game.split_moves is None else game.split_moves(word)
         except ValueError as error:
