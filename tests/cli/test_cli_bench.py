@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from randori.games.registry import GAMES
+
 SMALL = [
     "--blocks",
     "1",
@@ -51,7 +53,8 @@ def test_perft(randori):
     assert figures["game"] == "tictactoe"
     assert figures["nodes_per_s"] > 0
     every = randori("bench", "perft", "--json").json
-    assert set(every["nodes_per_s"]) == {"tictactoe", "connect4", "othello"}
+    assert set(every["nodes_per_s"]) == set(GAMES)
+    assert all(row["random_moves_per_s"] > 0 for row in every["games"])
     assert "nodes per s" in randori("bench", "perft", "tictactoe").out
 
 
@@ -71,12 +74,13 @@ def test_unknown(randori):
 
 
 def test_peer(randori, tmp_path, monkeypatch):
-    said = json.dumps({"peer": "other", "nodes_per_s": 1000.0})
+    said = json.dumps({"peer": "other", "nodes_per_s": 1000.0, "random_moves_per_s": 500.0})
     (tmp_path / "peers.py").write_text(f"print({said!r})")
     monkeypatch.setattr("randori.cli.bench.PEERS", tmp_path / "peers.py")
     line = ("bench", "perft", "tictactoe", "--peers", sys.executable)
     figures = randori(*line, "--json").json
     assert figures["times_peer"] == pytest.approx(figures["nodes_per_s"] / 1000)
+    assert figures["moves_times_peer"] == pytest.approx(figures["random_moves_per_s"] / 500)
     assert "times as fast as the peer" in randori(*line).out
     (tmp_path / "peers.py").write_text("import sys; sys.exit('peers.py: no module named x')")
     assert randori(*line).complaint == "--peers: peers.py: no module named x"
