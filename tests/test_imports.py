@@ -83,12 +83,12 @@ def faults(module: str, source: str) -> list[str]:
 
 
 def modules() -> dict[str, Path]:
-    """The modules of the package, without its face `randori/__init__.py`."""
+    """The modules of the package, without its faces `__init__.py` and `__main__.py`."""
     found = {}
     for path in SOURCE.rglob("*.py"):
         parts = path.relative_to(SOURCE).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name:
+        if name and name != "__main__":
             found[name] = path
     return found
 

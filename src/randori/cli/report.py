@@ -40,7 +40,7 @@ def program() -> str:
     if shutil.which("randori"):
         return "randori"
     beside = Path(sys.executable).parent / "randori"
-    return os.path.relpath(beside) if beside.is_file() else f"{sys.executable} -m randori.cli"
+    return os.path.relpath(beside) if beside.is_file() else f"{sys.executable} -m randori"
 
 
 def note(message: str) -> None:
