@@ -8,7 +8,6 @@ nearest right word.
 """
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -16,6 +15,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from randori.errors import UserError, nearest
 
+LARGE = 2**31
+"""Numbers of options stay below this; what needs more is a slip, or cannot be allocated."""
 _SWITCH = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
@@ -92,7 +93,7 @@ def _convert(text: str, kind: Any, where: str) -> Any:
     if kind in (int, float):
         try:
             number = kind(text)
-            if math.isfinite(number):
+            if abs(number) < LARGE:
                 return number
             raise ValueError(text)
         except ValueError:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from randori.agents.agent import Agent
+from randori.agents.agent import RESIGN, Agent
 from randori.agents.registry import load_agent
 from randori.arena.match import MatchResult, PlayedGame, elo, play_match, score_interval
 from randori.errors import IllegalAction
@@ -143,13 +143,73 @@ def test_repeated_games_are_counted_once() -> None:
     assert play_match(GAME, ours, theirs, 10).summary()["distinct_games"] == 2
 
 
-@pytest.mark.parametrize("wrong", [-1, 0, 9, 1000])
+@pytest.mark.parametrize("wrong", [-2, 0, 9, 1000])
 def test_an_illegal_move_ends_the_match(wrong: int) -> None:
     """It names the agent and the action; cell 0 is taken by then."""
     cheat = agent("cheat", lambda state: wrong)
     honest = agent("honest", first_legal)
     with pytest.raises(IllegalAction, match=f"agent 'cheat' played illegal action {wrong}"):
         play_match(GAME, honest, cheat, 2)
+
+
+class Quitter(Scripted):
+    """Gives up where a function says so, and says why for even rows only."""
+
+    def __init__(self, choose: Callable[[Any], int], quits: Callable[[Any], bool]) -> None:
+        super().__init__(lambda state: RESIGN if quits(state) else choose(state))
+        self.last_words: dict[int, str] = {}
+
+    def act(self, states: Any, rng: np.random.Generator) -> Any:
+        actions = super().act(states, rng)
+        rows = np.flatnonzero(actions == RESIGN)
+        self.last_words = {int(row): f"row {row} hung" for row in rows if row % 2 == 0}
+        return actions
+
+
+@pytest.mark.parametrize("quits_at", [0, 1, 2, 3])
+def test_who_gives_up_has_lost(quits_at: int) -> None:
+    """Only games in which it is the quitter's turn at that ply are given up."""
+    player = Quitter(first_legal, lambda state: int(state[0]) == quits_at)
+    quitter, other = Agent("quitter", GAME, player), agent("other", last_legal)
+    result = play_match(GAME, quitter, other, 8)
+    reasons = []
+    for game in result.games:
+        if game.a_is_first == (quits_at % 2 == 0):
+            assert (game.score, len(game.moves)) == (0.0, quits_at)
+            assert len(game.values) == quits_at
+            reasons.append(game.reason)
+        else:
+            assert game.reason == ""
+            assert replay(GAME, game.moves) == game.outcome
+    assert reasons == ["row 0 hung", "quitter gave up", "row 2 hung", "quitter gave up"]
+
+
+def test_some_give_up_and_others_go_on() -> None:
+    player = Quitter(first_legal, lambda state: int(state[0]) > 3 and int(state[1]) % 3 == 0)
+    result = play_match(GAME, Agent("q", GAME, player), load_agent("random", GAME), 60, seed=4)
+    given = [game for game in result.games if game.reason]
+    assert 0 < len(given) < 60
+    assert all(game.score == 0.0 for game in given)
+    assert all(replay(GAME, g.moves) == g.outcome for g in result.games if not g.reason)
+
+
+def test_games_are_told_as_they_end() -> None:
+    heard: list[tuple[int, PlayedGame]] = []
+    rand = load_agent("random", GAME)
+    result = play_match(GAME, rand, rand, 12, seed=1, opening_plies=2, on_end=heard.extend)
+    assert sorted(i for i, _ in heard) == list(range(12))
+    assert all(result.games[i] == game for i, game in heard)
+    lengths = [len(game.moves) for _, game in heard]
+    assert lengths == sorted(lengths)
+    assert {game.opening for game in result.games} == {2}
+
+
+def test_long_games_have_room() -> None:
+    game = load_game("shobu:cap=200")
+    rand = load_agent("random", game)
+    played = play_match(game, rand, rand, 4, seed=1, opening_plies=70).games
+    assert max(len(one.moves) for one in played) > 128
+    assert all(replay(game, one.moves) == one.outcome for one in played)
 
 
 def test_an_agent_answers_for_every_position() -> None:

@@ -5,7 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from randori.arena.stats import LENGTH, MOVES, RESULT, TAKEN, Mean, measure, random_games, ratio_of
+from randori.arena.stats import (
+    LENGTH,
+    MOVES,
+    RESULT,
+    TAKEN,
+    Mean,
+    mean_of,
+    measure,
+    random_games,
+    ratio_of,
+)
 from randori.errors import BrokenLaw
 from randori.games import Position, load_game
 from randori.games.kernels import DRAW, FIRST, SECOND
@@ -82,3 +92,23 @@ def test_a_game_that_does_not_end_is_told() -> None:
     endless = replace(load_game("connect4"), longest=5)
     with pytest.raises(BrokenLaw, match="law 'longest' broken"):
         random_games(endless, 10)
+
+
+def test_intervals_by_hand() -> None:
+    """Of 1, 2, 3, 4: mean 2.5, standard deviation 1.2910, standard error 0.6455."""
+    found = mean_of(np.array([1, 2, 3, 4]))
+    assert found.mean == 2.5
+    assert found.high - found.mean == pytest.approx(1.959964 * 0.6454972)
+    ratio = ratio_of(np.array([1, 4, 3]), np.array([1, 2, 3]))  # 8 / 6, rests -1/3, 4/3, -1 over 2
+    error = np.std([-1 / 6, 2 / 3, -1 / 2], ddof=1) / np.sqrt(3)
+    assert (ratio.mean, ratio.high - ratio.mean) == pytest.approx((4 / 3, 1.959964 * error))
+
+
+def test_intervals_cover_what_they_should() -> None:
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(400):
+        wholes = rng.integers(1, 40, size=60)
+        parts = wholes * 5 + rng.integers(-9, 10, size=60)
+        found = ratio_of(parts, wholes)
+        inside += found.low < 5 < found.high
+    assert 0.91 < inside / 400 < 0.98

@@ -72,6 +72,56 @@ def test_a_file_that_exists_is_kept(randori):
     assert Path("games.jsonl").read_text() == "precious"
 
 
+def test_openings_from_a_file(randori):
+    Path("book.txt").write_text("b2 a1\nb2 a2\n")
+    line = ("match", "tictactoe", "random", "random", "-n", "8", "--openings", "book.txt")
+    assert randori(*line, "--save", "games.jsonl").code == 0
+    records = [json.loads(line) for line in Path("games.jsonl").read_text().splitlines()]
+    begun = [tuple(record["moves"][:2]) for record in records]
+    assert begun == [("b2", "a1"), ("b2", "a1"), ("b2", "a2"), ("b2", "a2")] * 2
+
+
+def test_openings_from_positions_are_replayed(randori):
+    position = randori("show", "tictactoe", "--moves", "b2 a1", "--json").json["position"]
+    Path("book.txt").write_text(f"{position}\n")
+    line = ("match", "tictactoe", "random", "random", "-n", "2", "--openings", "book.txt")
+    assert randori(*line, "--save", "games.jsonl", "--store", "a.sqlite").code == 0
+    record = json.loads(Path("games.jsonl").read_text().splitlines()[0])
+    assert record["position"] == position
+    assert randori("show", "games.jsonl", "--json").json["outcome"] == record["result"]
+
+
+def test_openings_by_an_agent(randori):
+    line = ("match", "tictactoe", "random", "uct", "-n", "4", "--opening-agent", "uct")
+    assert randori(*line, "--json").json["opening_plies"] == 6
+    assert randori(*line, "--opening-plies", "1", "--json").json["opening_plies"] == 1
+    complaint = randori(*line[:-1], "random").complaint
+    assert complaint == "agent 'random' cannot analyse, so it cannot draw openings"
+
+
+def test_a_store_keeps_the_games(randori):
+    line = ("match", "tictactoe", "random", "uct:simulations=5", "-n", "6", "--store", "a.sqlite")
+    first, again = randori(*line, "--json").json, randori(*line, "--seed", "1", "--json").json
+    rows = randori("ratings", "tictactoe", "--store", "a.sqlite", "--json").json
+    mine = next(row for row in rows if row["agent"] == "random")
+    assert mine["games"] == 12
+    assert mine["wins"] == first["wins"] + again["wins"]
+    assert mine["draws"] == first["draws"] + again["draws"]
+
+
+def test_sprt(randori):
+    line = ("match", "tictactoe", "uct:simulations=50", "random", "-n", "2000", "--sprt", "0,100")
+    found = randori(*line, "--json").json
+    assert found["games"] < 200
+    assert found["sprt"]["verdict"] == "elo1"
+    assert found["sprt"]["llr"] > found["sprt"]["upper"] > 0 > found["sprt"]["lower"]
+    assert 2 * sum(found["sprt"]["pentanomial"]) == found["games"]
+    assert "Elo +100 is taken" in randori(*line).out
+    short = ("match", "tictactoe", "random", "random", "-n", "10", "--sprt", "0,5")
+    assert randori(*short, "--json").json["sprt"]["verdict"] == "undecided"
+    assert "after 5 pairs: undecided" in randori(*short).out
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -80,6 +130,10 @@ def test_a_file_that_exists_is_kept(randori):
         ("tictactoe random random --opening-plies -1", "must not be negative"),
         ("tictactoe random random --save no/folder.jsonl", "there is no folder 'no'"),
         ("tictactoe random", "Missing argument 'B'"),
+        ("tictactoe random random --sprt 5", "--sprt '5': expected elo0,elo1"),
+        ("tictactoe random random --sprt 5,0", "elo0 must be below elo1"),
+        ("tictactoe random random --openings no.txt", "cannot read openings from no.txt"),
+        ("tictactoe random random --store no/a.sqlite", "there is no folder 'no'"),
     ],
 )
 def test_bad_input_is_one_line(randori, line, words):

@@ -5,6 +5,7 @@ way a user would write them.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from randori.errors import BrokenLaw
-from randori.games import Game, load_game, tictactoe
+from randori.games import Game, load_game, shobu, tictactoe
 from randori.games.check import LAWS, check
 from randori.games.kernels import DRAW, FIRST, ONGOING, SECOND, U1, Actions, State, bit, has
 from randori.games.registry import GAMES
@@ -208,6 +209,25 @@ def loses_a_stone(cells: str, side: int) -> State:
     return state
 
 
+def lenient(cells: str, side: int) -> State:
+    """Read boards with three in line too."""
+    if cells.count("x") - cells.count("o") != side:
+        raise ValueError("not reachable")
+    stones = [sum(1 << i for i, glyph in enumerate(cells) if glyph == g) for g in "xo"]
+    return np.array([9 - cells.count("."), stones[side], stones[1 - side]], dtype=np.uint64)
+
+
+def swapped_planes(state: State, words: NDArray[np.uint64]) -> None:
+    shobu.planes(state, words)
+    for board in range(4):
+        words[board], words[board + 4] = words[board + 4], words[board]
+
+
+def sides_swapped() -> Game:
+    game = load_game("shobu")
+    return replace(game, rules=game.rules._replace(planes=swapped_planes))
+
+
 def refuses(cells: str, side: int) -> State:
     raise ValueError("no such board")
 
@@ -361,7 +381,9 @@ BROKEN: list[tuple[str, Game, str]] = [
     ("symmetry", replace(GAME, symmetries=transposed(False, True)), "symmetry 1 to have planes"),
     ("symmetry", replace(GAME, symmetries=transposed(True, False), set_up=None),
      "symmetry 1 to have planes"),
-    ("symmetry", with_rules(outcome=rows_only, legal=rows_only_legal), "to have "),
+    ("symmetry", replace(with_rules(outcome=rows_only, legal=rows_only_legal), set_up=lenient),
+     "to have "),
+    ("mover", replace(sides_swapped(), set_up=None, positions={}), "and no "),
     ("symmetry", upside_down(), "symmetry 1 to have planes"),
     ("symmetry", replace(refusing_othello(), position_text=words_of, parse_position=row_of),
      ": no such board"),
@@ -401,3 +423,17 @@ def fails_after_one(state: State, words: NDArray[np.uint64]) -> None:
     right_planes(state, words)
     if state[PLY] == U1:
         raise KeyError("planes")
+
+
+@pytest.mark.parametrize("missing", range(8))
+def test_a_missing_line_is_found(missing: int) -> None:
+    """Tic-tac-toe without one of its eight lines is no longer symmetric."""
+    lines = np.delete(tictactoe.LINES, missing)
+    broken = replace(GAME, constants={"LINES": lines}, set_up=lenient)
+    found = 0
+    for seed in range(6):
+        with suppress(BrokenLaw):
+            check(broken, seed=seed, compiled=False)
+            continue
+        found += 1
+    assert found >= 5

@@ -14,7 +14,7 @@ from randori.games.layout import CELL, GAP, lay_out
 from randori.games.look import PLAIN, Look, Tray
 from randori.games.position import Position
 from randori.games.registry import GAMES
-from randori.games.shapes import SHAPES
+from randori.games.stones import SHAPES
 
 HEX = str(Path(__file__).parents[2] / "examples" / "hex.py")
 SPECS = [*GAMES, "othello:size=4", "go:size=5", HEX]

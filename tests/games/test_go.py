@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from randori.errors import UserError
+from randori.errors import IllegalAction, UserError
 from randori.games import Position, load_game
 from randori.games.captures import captures
 from randori.games.check import check
+from randori.games.rules import STATE_WORDS, start
+from randori.games.rules import play as play_move
 
 Board = tuple[str, ...]
 LETTERS = "ABCDEFGHJKLMNOPQRST"
@@ -22,8 +25,10 @@ LETTERS = "ABCDEFGHJKLMNOPQRST"
 class Naive:
     """Tromp-Taylor with its switches, over tuples of glyphs and a list of all boards so far."""
 
-    def __init__(self, size: int, ko: str = "positional", suicide: bool = True) -> None:
-        self.size, self.ko, self.suicide = size, ko, suicide
+    def __init__(
+        self, size: int, ko: str = "positional", suicide: bool = True, eyes: str = "fill"
+    ) -> None:
+        self.size, self.ko, self.suicide, self.eyes = size, ko, suicide, eyes
         self.board: Board = (".",) * size * size
         self.side, self.passes = "x", 0
         self.past: list[tuple[Board, str]] = []
@@ -54,9 +59,9 @@ class Naive:
         board[point] = self.side
         other = "xo"[self.side == "x"]
         for colour in (other, self.side):
-            for start in [point] if colour == self.side else [*self.around(point)]:
-                if board[start] == colour:
-                    chain, edge = self.region(tuple(board), start)
+            for seed in [point] if colour == self.side else [*self.around(point)]:
+                if board[seed] == colour:
+                    chain, edge = self.region(tuple(board), seed)
                     if "." not in edge:
                         if colour == self.side and not self.suicide:
                             return None
@@ -64,13 +69,23 @@ class Naive:
                             board[stone] = "."
         return tuple(board)
 
+    def is_spared(self, point: int) -> bool:
+        """Tell whether the mover must not fill its own eye."""
+        if self.eyes == "fill" or any(self.board[p] != self.side for p in self.around(point)):
+            return False
+        row, column = divmod(point, self.size)
+        corners = [(row + i) * self.size + column + j for i in (-1, 1) for j in (-1, 1)
+                   if 0 <= row + i < self.size and 0 <= column + j < self.size]  # fmt: skip
+        hostile = sum(self.board[corner] == "xo"[self.side == "x"] for corner in corners)
+        return self.eyes == "spare" or hostile <= (len(corners) == 4)
+
     def legal(self) -> set[int]:
         other = "xo"[self.side == "x"]
         past = [*self.past, (self.board, self.side)]
         found = {self.size * self.size}
         for point in range(self.size * self.size):
             board = self.after(point)
-            if board is None or board == self.board:
+            if board is None or board == self.board or self.is_spared(point):
                 continue
             if self.ko == "positional" and board in [old for old, _ in past]:
                 continue
@@ -100,18 +115,20 @@ class Naive:
 
 
 OPTIONS = [
-    ("positional", True), ("positional", False), ("situational", True), ("simple", False),
-    ("simple", True),
-]  # fmt: skip
+    (ko, suicide, eyes)
+    for ko in ("positional", "situational", "simple")
+    for suicide in (True, False)
+    for eyes in ("fill", "spare", "spare-safe")
+]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=90, deadline=None, derandomize=True)
 @given(size=st.integers(2, 6), options=st.sampled_from(OPTIONS), seed=st.integers(0, 10**6))
-def test_lock_step_with_naive_rules(size: int, options: tuple[str, bool], seed: int) -> None:
-    ko, suicide = options
-    spec = f"go:size={size},ko={ko},suicide={'yes' if suicide else 'no'},komi=0,cap=60"
+def test_lock_step_with_naive_rules(size: int, options: tuple[str, bool, str], seed: int) -> None:
+    ko, suicide, eyes = options
+    spec = f"go:size={size},ko={ko},suicide={'yes' if suicide else 'no'},eyes={eyes},komi=0,cap=60"
     rng = np.random.default_rng(seed)
-    position, naive = load_game(spec).start(), Naive(size, ko, suicide)
+    position, naive = load_game(spec).start(), Naive(size, ko, suicide, eyes)
     while not position.is_over:
         actions = position.actions()
         assert set(actions) == naive.legal(), position.text()
@@ -128,21 +145,53 @@ def test_lock_step_with_naive_rules(size: int, options: tuple[str, bool], seed: 
     assert margin(position.state) == naive.score()
 
 
-@pytest.mark.parametrize("size", [9, 13, 19])
+@pytest.mark.parametrize("size", [8, 9, 11, 12, 13, 16, 19])
 def test_large_boards_keep_step_too(size: int) -> None:
-    """Boards of two, three and six words: stones, legal moves, captures across words."""
+    """Boards of two to six words: legal moves, and captures across the ends of words."""
     rng = np.random.default_rng(size)
-    position, naive = load_game(f"go:size={size}").start(), Naive(size)
-    for ply in range(110 if size == 9 else 60):
-        if ply % 10 == 9 or size == 9:
-            assert set(position.actions()) == naive.legal()
-        near = min(size, 5)  # crowd a corner and an edge, so that stones are taken
-        points = [a for a in position.actions() if a != size * size]
-        crowd = [a for a in points if a % size >= size - near]
-        action = int(rng.choice(crowd or points))
-        position = position.play(action)
-        naive.play(action)
-    assert position.text().split()[0].replace("/", "") == "".join(naive.board)
+    game, crossings = load_game(f"go:size={size},suicide=no"), 0
+    for trial in range(60 if size < 11 else 12):
+        naive = Naive(size, suicide=False)
+        end = 64 * (1 + trial % max(1, (size * (size + 1) - 1) // 64))  # crowd the end of a word
+        rows = range(max(0, end // (size + 1) - 2), min(size, end // (size + 1) + 2))
+        position = game.start()
+        for _ in range(6 * size):
+            points = [a for a in position.actions() if a // size in rows] or [size * size]
+            action = int(rng.choice(points))
+            before = naive.board
+            naive.play(action)
+            position = position.play(action)
+            taken = [p for p in range(size * size) if before[p] != "." and naive.board[p] == "."]
+            words = {(p + p // size) // 64 for p in taken}
+            crossings += len(words) > 1
+            if position.is_over:
+                break
+        assert position.text().split()[0].replace("/", "") == "".join(naive.board)
+        assert set(position.actions()) == (naive.legal() if not position.is_over else set())
+    assert crossings > 0 or size == 8
+
+
+def replay(moves: NDArray[np.int32], states: NDArray[np.uint64]) -> None:
+    """Play moves from the start; a row for each position."""
+    start(states[0])
+    for ply in range(len(moves)):
+        for word in range(STATE_WORDS):
+            states[ply + 1, word] = states[ply, word]
+        play_move(states[ply + 1], moves[ply])
+
+
+def test_compiled_boards_of_three_words() -> None:
+    game, rng = load_game("go:size=13,cap=300"), np.random.default_rng(1)
+    states = [game.new_state()]
+    moves = []
+    while len(moves) < 300 and game.plain.outcome(states[-1]) == 0:
+        actions = game.legal_actions(states[-1])
+        moves.append(int(rng.choice(actions[:-1] or actions)))
+        states.append(states[-1].copy())
+        game.plain.play(states[-1], moves[-1])
+    rows = np.zeros((len(states), game.num_words), dtype=np.uint64)
+    game.kernel(replay, play_move=game.rules.play)(np.array(moves, dtype=np.int32), rows)
+    assert np.array_equal(rows, np.array(states))
 
 
 def play(position: Position, moves: str) -> Position:
@@ -259,8 +308,8 @@ WRONG = [
     ("go:size=5", "...../...../x b", "expected 5 rows, found 3"),
     ("go:size=5", "xo.../o..../...../...../..... b", "the chain at A5 has no liberty"),
     ("go:size=5", "...../...../...../...../..... b ko", "expected pass, pass pass or ko C3,D4"),
-    ("go:size=5", "...../...../...../...../..... b ko C9", "ko C9: there is no such point"),
-    ("go:size=5", "...../...../...../...../..... b ko I3", "ko I3: there is no such point"),
+    ("go:size=5", "...../...../...../...../..... b ko C9", "C9: there is no such point"),
+    ("go:size=5", "...../...../...../...../..... b ko I3", "I3: there is no such point"),
     ("go:size=5", "x..../...../...../...../..... b ko A5", "ko A5: nobody could play there"),
     ("go:size=5", "...../...../...../...../..... b pass pass pass", "3 passes in a row"),
     ("go:size=5,ko=simple", "...../...../...../...../..... b ko A1,A2", "simple ko bars one"),
@@ -279,9 +328,9 @@ def test_wrong_positions(spec: str, words: str, message: str) -> None:
     [
         ("go:size=20", "size goes from 2 to 19, not 20"),
         ("go:size=1", "size goes from 2 to 19, not 1"),
-        ("go:komi=0.3", "komi is a number of half points, not 0.3"),
+        ("go:komi=0.3", "komi is a multiple of 0.5 up to 1000, not 0.3"),
         ("go:ko=super", "expected one of positional, situational, simple; found 'super'"),
-        ("go:cap=0", "cap goes from 1 to 10000 plies, not 0"),
+        ("go:cap=0", "cap goes from 1 to 1000 plies, not 0"),
     ],
 )
 def test_wrong_options(spec: str, message: str) -> None:
@@ -390,3 +439,18 @@ def test_moves_are_written_as_vertices() -> None:
     )  # fmt: skip
     assert all(len({a, b}) == 2 for a, b in pairwise(texts))
     assert position.play("q16").play("PASS").to_move == "first"
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "move", "reason"),
+    [
+        ("go:size=5", ".xo../xo.o./.xo../...../..... b ko C4", "C4", "ko"),
+        ("go:size=5", "x..../...../...../...../..... w", "a5", "A5 is taken"),
+        ("go:size=5", "...../...../x..../.x.../x.... w", "A2", "suicide"),
+        ("go:size=5,eyes=spare", ".x.../x..../...../...../..... b", "A5", "its own eye"),
+        ("choko", ".B.../..R../...../...../..... R 11,11 B", "C4-C3", "B has the initiative"),
+    ],
+)
+def test_illegal_moves_say_why(spec: str, text: str, move: str, reason: str) -> None:
+    with pytest.raises(IllegalAction, match=f"illegal move '{move}' .{reason}"):
+        load_game(spec).position(text).play(move)

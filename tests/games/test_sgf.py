@@ -106,7 +106,6 @@ def test_long_texts_are_broken_softly(text: str) -> None:
         ("", "this is no SGF: no game begins with '(;'"),
         ('{"game": "go"}', "this is no SGF: no game begins with '(;'"),
         ("(;GM[1]\n;B[aa]\n;W[bb", "line 3: expected a property with its [value], found 'W[bb'"),
-        ("(;GM[1]\n;B[aa]", "cut off: the file ends inside 1 game trees"),
         ("(;GM[1]\n\n;B;W[aa])", "line 3: expected a property with its [value], found 'B;W[aa])'"),
         ("(;GM[1]))", "line 1: ')' outside of a game tree"),
         ("(;GM[1]) ;B[aa]", "line 1: ';' outside of a game tree"),
@@ -133,7 +132,7 @@ def test_wrong_syntax(text: str, message: str) -> None:
         ("SZ[25]", "go:size=25: size goes from 2 to 19, not 25"),
         ("KM[six]", "KM[six] is no number"),
         ("KM[nan]", "go:komi: expected a number, found 'nan'"),
-        ("KM[3.75]", "go:size=19,komi=3.75: komi is a number of half points, not 3.75"),
+        ("KM[3.8]", "go:size=19,komi=3.8: komi is a multiple of 0.5 up to 1000, not 3.8"),
         ("PL[x]", "PL[X]: expected B or W"),
         ("SZ[9]AB[jj]", "AB[jj] is no point of a board of 9"),
         ("SZ[9]AB[aa:jj]", "AB[jj] is no point of a board of 9"),
@@ -275,3 +274,64 @@ def test_notes_of_ones_own_are_left_alone() -> None:
         written = write_sgf(GameRecord("go", ("C3",), "first", extra={"sgf": note}))
         assert "RE[B+R]" in written
         assert "XX" not in written
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [("(;GM[1]SZ[9];B[aa];W[bb]", ("A9", "B8")), ("(;SZ[9];B[aa](;W[bb]", ("A9", "B8"))],
+)
+def test_a_file_without_its_last_bracket(text: str, moves: tuple[str, ...]) -> None:
+    [record] = read_sgf(text)
+    assert record.moves == moves
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("(;SZ[9]PB[Jörg])".encode("latin-1"), "Jörg"),
+        ("(;SZ[9]CA[Shift_JIS]PB[武宮])".encode("shift-jis"), "武宮"),
+        ("(;SZ[9]CA[nonsense]PB[Jörg])".encode("latin-1"), "Jörg"),
+        ("\ufeff(;SZ[9]PB[Jörg])".encode(), "Jörg"),
+    ],
+)
+def test_encodings(tmp_path: Path, data: bytes, name: str) -> None:
+    (tmp_path / "game.sgf").write_bytes(data)
+    [record] = read_records(tmp_path / "game.sgf")
+    assert record.agents == {"first": name}
+
+
+@pytest.mark.parametrize(("written", "komi"), [("3.75", 7.5), ("375", 7.5), ("6.5", 6.5), ("0", 0)])
+def test_komi_of_all_sorts(written: str, komi: float) -> None:
+    [record] = read_sgf(f"(;SZ[9]KM[{written}])")
+    assert record.options.get("komi", 7.5) == komi
+
+
+def test_long_games_and_other_options_come_back() -> None:
+    game = load_game("go:size=5,cap=200,eyes=spare")
+    rng, position, actions = random.Random(1), game.start(), []
+    for _ in range(80):
+        actions.append(rng.choice(position.actions()))
+        position = position.play(actions[-1])
+        if position.is_over:
+            break
+    record = GameRecord.from_actions(game, actions, position.outcome)
+    [again] = read_sgf(write_sgf(record))
+    assert again.options == record.options
+    assert again.replay()[-1] == position
+    moves = "".join(f";{'BW'[i % 2]}[{'' if i % 2 else 'abcde'[i // 2 % 5] + 'abcde'[i // 10 % 5]}]"
+                    for i in range(49))  # fmt: skip
+    [foreign] = read_sgf(f"(;SZ[5]{moves};W[];B[];W[ab])")
+    assert foreign.options["cap"] == 54
+
+
+@pytest.mark.parametrize(
+    "text", ["(;SZ[9]AB[cc:aa])", "(;SZ[9]AB[aa:bb:cc])", "(;SZ[9]KM[1e308])", "(;SZ[9]KM[nan])"]
+)
+def test_what_makes_no_sense_is_told(text: str) -> None:
+    with pytest.raises(UserError):
+        list(read_sgf(text))
+
+
+def test_values_stay_values() -> None:
+    [record] = read_sgf("(;SZ[9];B[aa]C[value 1e999])")
+    assert record.values == (1.0,)

@@ -252,7 +252,7 @@ WRONG = [
     ("oooooooo/o......./......../xxxxxxxx/oooooooo/......../......../xxxxxxxx b",
      "5 o on the upper left board; a side has at most 4 there"),
     ("....oooo/......../......../xxxxxxxx/oooooooo/......../......../xxxxxxxx b",
-     "no o on the upper left board: x has won already"),
+     "no o on the upper left board: o has lost, and must be to move"),
     ("oooooooo/......../......../xxxxxxxx/oooooooo/......../......../xxxxxxxx q",
      "expected the side to move (b or w) behind the rows, found 'q'"),
     ("PUSH_OPTION", "this game reads rows and names; did you mean 'PUSH_OPTIONS'?"),

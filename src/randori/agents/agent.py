@@ -1,5 +1,6 @@
 """The agent seam: what picks moves for a batch of positions, and its face for people."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,6 +12,9 @@ from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.position import Position
 from randori.search.search import Analysis
+
+RESIGN = -1
+"""What a player answers for a position in which it gives the game up; `last_words` may say why."""
 
 
 class Player(Protocol):
@@ -62,7 +66,10 @@ class Agent:
     def choose(self, position: Position) -> str:
         """Pick a move, as text."""
         self._expect_ongoing(position)
-        return position.action_text(int(self.act(position.state[None].copy(), self._rng)[0]))
+        action = int(self.act(position.state[None].copy(), self._rng)[0])
+        if action == RESIGN:
+            raise UserError(f"agent {self.spec!r} gives up: {self.last_words.get(0, 'no reason')}")
+        return position.action_text(action)
 
     def analyse(self, position: Position) -> Analysis:
         """Look at a position: its value, its moves with visits and values, the expected line."""
@@ -74,10 +81,18 @@ class Agent:
         return analysis
 
     @property
+    def last_words(self) -> Mapping[int, str]:
+        """Why the player gave up, by row of the positions that it was asked for last."""
+        words: Mapping[int, str] = getattr(self.player, "last_words", {})
+        return words
+
+    @property
     def can_analyse(self) -> bool:
         """Whether `analyse` works."""
         return hasattr(self.player, "analyse")
 
     def _expect_ongoing(self, position: Position) -> None:
+        if position.game.spec != self.game.spec:
+            raise UserError(f"agent {self.spec!r} plays {self.game.spec}, not {position.game.spec}")
         if position.is_over:
             raise UserError(f"the game is over ({position.outcome}): there is no move to choose")

@@ -11,9 +11,14 @@ from randori.spec import bind_options, parse_spec
 
 AGENTS = {
     "random": "randori.agents.simple:random",
+    "greedy": "randori.agents.classical:greedy",
+    "minimax": "randori.agents.classical:minimax",
+    "alphabeta": "randori.agents.classical:alphabeta",
     "uct": "randori.agents.uct:uct",
     "az": "randori.agents.network:az",
     "policy": "randori.agents.network:policy",
+    "gtp": "randori.agents.gtp:gtp",
+    "human": "randori.agents.human:human",
 }
 """Each factory takes the game and the spec's bare value; its keyword parameters are the options."""
 

@@ -1,17 +1,29 @@
 """The n-game match: two agents, colours alternated, all games side by side in one batch."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.agents.agent import Agent
+from randori.agents.agent import RESIGN, Agent
+from randori.arena.openings import Book, Opening, draw_openings
 from randori.errors import IllegalAction
 from randori.games.game import Game
-from randori.games.kernels import DRAW, FIRST, ONGOING
+from randori.games.kernels import DRAW, FIRST, ONGOING, SECOND
 from randori.games.rules import legal, outcome, play
+
+ROOM = 64
+"""Plies that there is room for at first."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A game to be played."""
+
+    opening: Opening
+    a_is_first: bool
 
 
 @dataclass(frozen=True)
@@ -23,6 +35,12 @@ class PlayedGame:
     outcome: int
     values: list[float | None] = field(default_factory=list)
     """What each mover thought of its position, as far as it said so."""
+    reason: str = ""
+    """Why the loser gave up; empty if the rules decided."""
+    opening: int = 0
+    """How many of the moves were its opening."""
+    position: str = ""
+    """Where the moves begin; empty stands for the start."""
 
     @property
     def score(self) -> float:
@@ -68,7 +86,7 @@ class MatchResult:
     @property
     def distinct(self) -> int:
         """Number of different games: two deterministic agents repeat themselves."""
-        return len({(game.a_is_first, *game.moves) for game in self.games})
+        return len({(game.a_is_first, game.position, *game.moves) for game in self.games})
 
     def summary(self) -> dict[str, object]:
         """Return what `--json` prints."""
@@ -130,6 +148,12 @@ def advance(
     return -1
 
 
+Progression = Callable[[int, int], None]
+"""Hears how many games are over and how many plies were played."""
+Ending = Callable[[Sequence[tuple[int, PlayedGame]]], None]
+"""Hears which games have just ended, with their numbers."""
+
+
 def play_match(
     game: Game,
     a: Agent,
@@ -138,73 +162,136 @@ def play_match(
     *,
     seed: int = 0,
     opening_plies: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    book: Book | None = None,
+    progress: Progression | None = None,
+    on_end: Ending | None = None,
 ) -> MatchResult:
     """Play `games` games, agent a first in the even ones; games 2k and 2k + 1 share an opening.
 
-    `progress` hears how many games are over and how many plies were played.
+    The openings come from `book`, or are `opening_plies` random plies.
     """
+    setups = pair_setups(game, book or Book(opening_plies), range(games), seed)
     rng = np.random.default_rng(seed)
-    states = np.repeat(game.new_state()[None], games, axis=0)
-    moves = _open(game, states, opening_plies, rng)
-    values: list[list[float | None]] = [[None] * len(line) for line in moves]
-    results = np.array([int(game.plain.outcome(state)) for state in states], dtype=np.int32)
-    a_moves_first = np.arange(games) % 2 == 0
+    return MatchResult(
+        a.spec, b.spec, play_games(game, a, b, setups, rng, progress=progress, on_end=on_end)
+    )
+
+
+def pair_setups(game: Game, book: Book, numbers: Sequence[int], seed: int) -> list[Setup]:
+    """Set up the games with these numbers: 2k and 2k + 1 share opening k, a is first in 2k."""
+    pairs = sorted({number // 2 for number in numbers})
+    openings = dict(zip(pairs, draw_openings(game, book, pairs, seed), strict=True))
+    return [Setup(openings[number // 2], number % 2 == 0) for number in numbers]
+
+
+def play_games(
+    game: Game,
+    a: Agent,
+    b: Agent,
+    setups: Sequence[Setup],
+    rng: np.random.Generator,
+    *,
+    progress: Progression | None = None,
+    on_end: Ending | None = None,
+) -> list[PlayedGame]:
+    """Play games between a and b, all side by side."""
+    table = _Table(game, setups)
+    done: dict[int, PlayedGame] = {}
     plies = 0
-    while (active := np.flatnonzero(results == ONGOING)).size:
-        first_moves = (states[active, 0] & np.uint64(1)) == 0
-        a_to_move = first_moves == a_moves_first[active]
+    while (active := np.flatnonzero(table.results == ONGOING)).size:
+        a_to_move = table.first_to_move(active) == table.a_is_first[active]
         for agent, mine in ((a, active[a_to_move]), (b, active[~a_to_move])):
             if mine.size:
-                actions, thoughts = agent.judge(states[mine], rng)
-                _advance(game, states, mine, actions, results, agent)
-                for i, action, value in zip(mine, actions, thoughts, strict=True):
-                    moves[i].append(int(action))
-                    values[i].append(None if math.isnan(value) else round(float(value), 4))
+                table.advance(agent, mine, rng)
                 plies += len(mine)
+        ended = active[table.results[active] != ONGOING].tolist()
+        done.update((i, table.played(i)) for i in ended)
+        if on_end is not None and ended:
+            on_end([(i, done[i]) for i in ended])
         if progress is not None:
-            progress(int((results != ONGOING).sum()), plies)
-    played = [PlayedGame(bool(a_moves_first[i]), moves[i], int(results[i]), values[i])
-              for i in range(games)]  # fmt: skip
-    return MatchResult(a.spec, b.spec, played)
+            progress(len(done), plies)
+    return [done[i] for i in range(len(setups))]
 
 
-def _open(
-    game: Game, states: NDArray[np.uint64], plies: int, rng: np.random.Generator
-) -> list[list[int]]:
-    """Play random legal plies, the same ones in games 2k and 2k + 1, stopping short of the end."""
-    moves: list[list[int]] = [[] for _ in states]
-    for i in range(0, len(states), 2):
-        for _ in range(plies):
-            action = int(rng.choice(game.legal_actions(states[i])))
-            after = states[i].copy()
-            game.plain.play(after, action)
-            if int(game.plain.outcome(after)) != ONGOING:
-                break
-            states[i] = after
-            moves[i].append(action)
-        if i + 1 < len(states):
-            states[i + 1] = states[i]
-            moves[i + 1] = list(moves[i])
-    return moves
+class _Table:
+    """Games side by side as rows of arrays: a ply of all of them is a few array operations."""
 
+    def __init__(self, game: Game, setups: Sequence[Setup]) -> None:
+        self._game = game
+        self._setups = setups
+        count = len(setups)
+        self._states = np.zeros((count, game.num_words), dtype=np.uint64)
+        room = max([ROOM, *(len(setup.opening.moves) for setup in setups)])
+        self._moves = np.zeros((count, room), dtype=np.int32)
+        self._values = np.full((count, room), np.nan, dtype=np.float32)
+        self._lengths = np.zeros(count, dtype=np.int64)
+        self._reasons: dict[int, str] = {}
+        self._scratch = np.zeros(game.num_actions, dtype=np.int32)
+        self.results = np.full(count, ONGOING, dtype=np.int32)
+        self.a_is_first = np.array([setup.a_is_first for setup in setups], dtype=bool)
+        for i, setup in enumerate(setups):
+            moves = setup.opening.moves
+            self._states[i] = setup.opening.state
+            self._moves[i, : len(moves)] = moves
+            self._lengths[i] = len(moves)
 
-def _advance(
-    game: Game,
-    states: NDArray[np.uint64],
-    mine: NDArray[np.int64],
-    actions: NDArray[np.int32],
-    results: NDArray[np.int32],
-    agent: Agent,
-) -> None:
-    actions = np.asarray(actions, dtype=np.int32)
-    if actions.shape != mine.shape:
-        raise ValueError(f"agent {agent.spec!r} gave {actions.size} actions for {mine.size}")
-    after = states[mine]
-    outcomes = np.zeros(len(mine), dtype=np.int32)
-    scratch = np.zeros(game.num_actions, dtype=np.int32)
-    wrong = game.kernel(advance)(after, actions, outcomes, scratch)
-    if wrong >= 0:
-        raise IllegalAction(f"agent {agent.spec!r} played illegal action {actions[wrong]}")
-    states[mine] = after
-    results[mine] = outcomes
+    def first_to_move(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell in which games the first player is to move."""
+        is_first: NDArray[np.bool_] = (self._states[rows, 0] & np.uint64(1)) == 0
+        return is_first
+
+    def advance(self, agent: Agent, mine: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Ask an agent for a move in each of these games, and play it."""
+        given, thoughts = agent.judge(self._states[mine], rng)
+        actions = np.asarray(given, dtype=np.int32)
+        if actions.shape != mine.shape:
+            raise ValueError(f"agent {agent.spec!r} gave {actions.size} actions for {mine.size}")
+        if (actions == RESIGN).any():
+            self._give_up(agent, mine, actions == RESIGN)
+            plays = actions != RESIGN
+            mine, actions, thoughts = mine[plays], actions[plays], thoughts[plays]
+        after = self._states[mine]
+        outcomes = np.zeros(len(mine), dtype=np.int32)
+        wrong = self._game.kernel(advance)(after, actions, outcomes, self._scratch)
+        if wrong >= 0:
+            raise IllegalAction(f"agent {agent.spec!r} played illegal action {actions[wrong]}")
+        self._states[mine] = after
+        self.results[mine] = outcomes
+        self._note(mine, actions, thoughts)
+
+    def _give_up(self, agent: Agent, mine: NDArray[np.int64], resigns: NDArray[np.bool_]) -> None:
+        """Let the opponent win the games in which the agent resigned."""
+        rows = mine[resigns]
+        self.results[rows] = np.where(self.first_to_move(rows), SECOND, FIRST)
+        words = agent.last_words
+        for row in np.flatnonzero(resigns):
+            self._reasons[int(mine[row])] = words.get(int(row)) or f"{agent.spec} gave up"
+
+    def _note(
+        self, mine: NDArray[np.int64], actions: NDArray[np.int32], thoughts: NDArray[np.float32]
+    ) -> None:
+        """Write the moves of a ply down, with room for the next ones."""
+        ply = self._lengths[mine]
+        if len(ply) and int(ply.max()) >= self._moves.shape[1]:
+            self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)], axis=1)
+            self._values = np.concatenate([self._values, np.full_like(self._values, np.nan)], 1)
+        self._moves[mine, ply] = actions
+        self._values[mine, ply] = thoughts
+        self._lengths[mine] += 1
+
+    def played(self, row: int) -> PlayedGame:
+        """Return one game as a value."""
+        opening, length = self._setups[row].opening, int(self._lengths[row])
+        values = self._values[row, :length].astype(np.float64).round(4)
+        said: list[float | None] = values.tolist()
+        for i in np.flatnonzero(np.isnan(values)):
+            said[i] = None
+        return PlayedGame(
+            a_is_first=bool(self.a_is_first[row]),
+            moves=self._moves[row, :length].tolist(),
+            outcome=int(self.results[row]),
+            values=said,
+            reason=self._reasons.get(row, ""),
+            opening=len(opening.moves),
+            position=opening.position,
+        )

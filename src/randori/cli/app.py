@@ -38,6 +38,19 @@ Settings = Annotated[
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of the live screen.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all dice.")]
+OpeningPlies = Annotated[
+    int | None,
+    typer.Option(help="Random plies first, the same in both games of a pair."),
+]
+Openings = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Openings to begin with: moves or a position a line."),
+]
+OpeningAgent = Annotated[
+    str | None,
+    typer.Option(metavar="AGENT", help="Draw openings from its visits at temperature 3."),
+]
+Stored = Annotated[Path, typer.Option(metavar="FILE", help="Where games are kept.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -92,19 +105,21 @@ def show(
         typer.Option("--format", metavar="F", help="Write it as jsonl, moves, sgf, obf …"),
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it to a file.")] = None,
+    dots: Annotated[bool, typer.Option("--dots", help="Draw where legal moves lead.")] = False,
     json: Json = False,
 ) -> None:
     """Show a position, or replay a recorded game: board, side to move, legal moves, outcome."""
     from randori.cli.replay import Pick, Wish
     from randori.cli.replay import show as show_game
 
-    show_game(source, position, moves, Pick(number, rules), Wish(ply, boards, form, svg, json))
+    wish = Wish(ply, boards, form, svg, dots, json)
+    show_game(source, position, moves, Pick(number, rules), wish)
 
 
 @app.command()
 def perft(
     game: Game,
-    depth: Annotated[int, typer.Argument(min=0, help="Plies.")],
+    depth: Annotated[int, typer.Argument(min=0, max=1000, help="Plies.")],
     position: At = None,
     json: Json = False,
 ) -> None:
@@ -116,7 +131,7 @@ def perft(
     from randori.games.registry import load_game
 
     rules = load_game(game)
-    state = rules.position(position or "start").state
+    state = rules.position("start" if position is None else position).state
     with announced(rules.name):
         count(rules, min(depth, 1), state)
     start = perf_counter()
@@ -155,9 +170,9 @@ def check(
 @app.command()
 def stats(
     game: Game,
-    games: Annotated[int, typer.Option(min=2, help="Random games to play.")] = 5000,
+    games: Annotated[int, typer.Option(min=30, max=10**7, help="Random games to play.")] = 5000,
     positions: Annotated[
-        int, typer.Option(min=2, help="Random positions, for games that draw them.")
+        int, typer.Option(min=30, max=10**7, help="Random positions, for games that draw them.")
     ] = 100_000,
     seed: Seed = 0,
     json: Json = False,
@@ -260,7 +275,7 @@ def play(
     if side not in SIDES:
         raise UserError(f"--side: there is no side {side!r}; {nearest(side, SIDES)}")
     rules = load_game(game)
-    start = rules.position(position or "start")
+    start = rules.position("start" if position is None else position)
     agent = load_agent(against, rules)
     dice = secrets.randbits(32) if seed is None else seed
     with announced(rules.name):
@@ -274,9 +289,16 @@ def match(
     b: Annotated[str, typer.Argument(metavar="B", help="Another, such as uct:simulations=100.")],
     number: Annotated[int, typer.Option("--games", "-n", help="Games; colours alternate.")] = 100,
     seed: Seed = 0,
-    opening_plies: Annotated[
-        int, typer.Option(help="Random plies first, the same in both games of a pair.")
-    ] = 0,
+    opening_plies: OpeningPlies = None,
+    openings: Openings = None,
+    opening_agent: OpeningAgent = None,
+    sprt: Annotated[
+        str | None,
+        typer.Option(metavar="E0,E1[,α,β]", help="Stop when one Elo difference is clearly right."),
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the games in this store too.")
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the games: .jsonl, a line each, or .sgf."),
@@ -284,9 +306,76 @@ def match(
     json: Json = False,
 ) -> None:
     """Play two agents against each other."""
-    from randori.cli.match import run_match
+    from randori.cli.match import OpeningWish, run_match
 
-    run_match(game, a, b, number, seed=seed, opening_plies=opening_plies, save=save, as_json=json)
+    wish = OpeningWish(opening_plies, openings, opening_agent)
+    run_match(game, a, b, number, seed=seed, openings=wish, sprt=sprt, store=store, save=save,
+              as_json=json)  # fmt: skip
+
+
+@app.command()
+def tournament(
+    game: Annotated[str | None, typer.Argument(metavar="GAME", show_default=False)] = None,
+    agents: Annotated[
+        list[str] | None, typer.Argument(metavar="AGENT...", show_default=False)
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-t", help="Games of a pair, each colour; 10.")
+    ] = None,
+    seed: Seed = 0,
+    opening_plies: OpeningPlies = None,
+    openings: Openings = None,
+    opening_agent: OpeningAgent = None,
+    jobs: Annotated[int, typer.Option(help="Processes that play pairings.")] = 1,
+    store: Stored = Path("arena.sqlite"),
+    resume: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with a tournament of the store.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play every agent against every other, both colours; go on where an earlier call ended."""
+    from randori.cli.match import OpeningWish
+    from randori.cli.tournament import make_plan, recall_plan, run_tournament
+
+    wish = OpeningWish(opening_plies, openings, opening_agent)
+    if resume is not None:
+        if game is not None or wish != OpeningWish(None, None, None):
+            raise UserError("--resume knows the game, the agents and the openings; leave them out")
+        plan = recall_plan(resume, store, rounds)
+    elif game is None:
+        raise UserError("Missing argument 'GAME' (see randori tournament --help)")
+    else:
+        plan = make_plan(game, agents or [], rounds, seed, wish)
+    raise typer.Exit(run_tournament(plan, store, processes=jobs, as_json=json))
+
+
+@app.command()
+def ratings(
+    game: Game,
+    store: Stored = Path("arena.sqlite"),
+    anchor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="AGENT=ELO", help="Fix a rating; may be repeated."),
+    ] = None,
+    tournament: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only games of this tournament.")
+    ] = None,
+    elo: Annotated[
+        bool, typer.Option("--elo", help="Elo in the order of play: 1200 at first, K = 24.")
+    ] = False,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the ratings to a file.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the games: .csv or .jsonl.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Rate all agents by all games in the store."""
+    from randori.cli.ratings import run_ratings
+
+    run_ratings(game, store, anchors=anchor or [], tournament=tournament, by_elo=elo,
+                csv_file=csv, export=export, as_json=json)  # fmt: skip
 
 
 @app.command()

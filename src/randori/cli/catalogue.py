@@ -51,7 +51,7 @@ def _game_row(name: str, module: str) -> dict[str, Any]:
         "name": name,
         "title": game.title,
         "options": _defaults(importlib.import_module(module).game),
-        "board": list(game.shape),
+        "board": list(game.board),
         "actions": game.num_actions,
     }
 

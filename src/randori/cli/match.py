@@ -1,16 +1,22 @@
 """Matches on the command line: a progress bar while they run, a table, and the games as a file."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
-from randori.arena.match import MatchResult, PlayedGame, play_match
+from randori.arena.match import Ending, MatchResult, PlayedGame, Progression, play_match
+from randori.arena.openings import AGENT_PLIES, Book, read_lines
+from randori.arena.sprt import Sprt, count_pairs, parse_sprt, play_sprt
 from randori.arena.stats import LENGTH, random_games
+from randori.arena.store import Store, stored
 from randori.cli.report import amount, announced, clock, console, note, print_json, print_table
 from randori.errors import UserError
 from randori.games.game import Game
@@ -25,7 +31,23 @@ RANDOM_GAMES = 32
 SILENCE = 10.0
 """Seconds between lines of progress where there is no terminal."""
 
-Progression = Callable[[int, int], None]
+
+@dataclass(frozen=True)
+class OpeningWish:
+    """What the command line says about openings."""
+
+    plies: int | None
+    file: Path | None
+    agent: str | None
+
+    def book(self, game: Game, usual: int = 0) -> Book:
+        """Turn it into a book; `usual` plies are random if nothing is said."""
+        if self.plies is not None and self.plies < 0:
+            raise UserError(f"--opening-plies must not be negative: {self.plies}")
+        lines = () if self.file is None else read_lines(game, self.file)
+        agent = "" if self.agent is None else load_agent(self.agent, game).spec
+        plies = AGENT_PLIES if agent else 0 if lines else usual
+        return Book(plies if self.plies is None else self.plies, agent, lines=lines)
 
 
 def run_match(
@@ -35,16 +57,18 @@ def run_match(
     games: int,
     *,
     seed: int,
-    opening_plies: int,
+    openings: OpeningWish,
+    sprt: str | None,
+    store: Path | None,
     save: Path | None,
     as_json: bool,
 ) -> None:
     """Play a match and report it."""
     if games < 1:
         raise UserError(f"a match needs at least 1 game, not {games}")
-    if opening_plies < 0:
-        raise UserError(f"--opening-plies must not be negative: {opening_plies}")
+    test = None if sprt is None else parse_sprt(sprt)
     game = load_game(spec)
+    book = openings.book(game)
     if save is not None:
         expect_new_file(save)
         if save.suffix.lower() == ".sgf" and game.name != GAME:
@@ -53,23 +77,77 @@ def run_match(
     with announced(game.name):
         length = mean_length(game)
         start = perf_counter()
-        with shown_progress(games, length) as progress:
-            result = play_match(
-                game, *agents, games, seed=seed, opening_plies=opening_plies, progress=progress
-            )
+        with shown_progress(games, length) as tell, kept(store, game, agents, seed) as keep:
+            if test is None:
+                result = play_match(
+                    game, *agents, games, seed=seed, book=book, progress=tell, on_end=keep
+                )
+            else:
+                result = play_sprt(
+                    game, *agents, games, test, seed=seed, book=book, progress=tell, on_end=keep
+                )
     seconds = perf_counter() - start
     if save is not None:
         write_games(game_records(game, result), save)
     if as_json:
-        extra = {"seconds": seconds, "seed": seed, "opening_plies": opening_plies}
-        print_json({"game": game.spec, **result.summary(), **extra})
+        extra = {"seconds": seconds, "seed": seed, "opening_plies": book.plies}
+        verdict = {} if test is None else {"sprt": test.summary(pairs_of(result))}
+        print_json({"game": game.spec, **result.summary(), **extra, **verdict})
     else:
         print_result(game, result, seconds)
-    if result.distinct < games:
+        if test is not None:
+            print_verdict(test, pairs_of(result))
+    note_forfeits([one.reason for one in result.games])
+    if result.distinct < len(result.games):
         note(
-            f"note: only {result.distinct} of {games} games differ, so the intervals are too "
-            f"narrow; --opening-plies {max(2, opening_plies + 2)} makes more of them differ"
+            f"note: only {result.distinct} of {len(result.games)} games differ, so the intervals "
+            f"are too narrow; --opening-plies {max(2, book.plies + 2)} makes more of them differ"
         )
+
+
+def note_forfeits(reasons: Sequence[str]) -> None:
+    """Say how many games were given up, and why."""
+    counts = Counter(filter(None, reasons))
+    if counts:
+        why = ", ".join(f"{reason} ({count} games)" for reason, count in counts.most_common(3))
+        note(f"note: {counts.total()} of {len(reasons)} games were given up: {why}")
+
+
+@contextmanager
+def kept(
+    path: Path | None, game: Game, agents: tuple[Agent, Agent], seed: int
+) -> Iterator[Ending | None]:
+    """Offer what writes games to a store as they end, if there is one."""
+    if path is None:
+        yield None
+        return
+    names = agents[0].spec, agents[1].spec
+    with Store(path) as store:
+
+        def keep(ended: Sequence[tuple[int, PlayedGame]]) -> None:
+            store.add(stored(game, names, one, seed=seed, round=i // 2) for i, one in ended)
+
+        yield keep
+
+
+def pairs_of(result: MatchResult) -> list[int]:
+    """Count the pairs of a match by their scores."""
+    return count_pairs([one.score for one in result.games])
+
+
+def print_verdict(test: Sprt, counts: Sequence[int]) -> None:
+    """Print what a sequential test says."""
+    found = test.summary(counts)
+    words = {
+        "elo0": f"Elo {test.elo0:+g} is taken",
+        "elo1": f"Elo {test.elo1:+g} is taken",
+        "undecided": "undecided",
+    }
+    print(
+        f"SPRT {test.elo0:+g} against {test.elo1:+g} Elo: LLR {found['llr']:.2f}, bounds "
+        f"{test.lower:.2f} and {test.upper:.2f}, after {found['pairs']} pairs: "
+        f"{words[found['verdict']]}"
+    )
 
 
 def expect_new_file(path: Path) -> None:
@@ -89,12 +167,13 @@ def mean_length(game: Game) -> float:
 def shown_progress(games: int, length: float) -> Iterator[Progression]:
     """Show games, plies a second and the time left on stderr.
 
-    All games run side by side and most end late, so the plies tell how far the match is.
+    All games run side by side and most end late, so the plies tell how far the match is; but
+    agents may play longer games than chance does, so half of what is not over counts as to come.
     """
     start = last = monotonic()
 
     def share(over: int, plies: int) -> float:
-        return over / games if over == games else min(0.99, plies / (games * length))
+        return 1.0 if over == games else min(plies / length, (games + over) / 2) / games
 
     def tell(over: int, plies: int) -> None:
         nonlocal last
@@ -154,9 +233,12 @@ def game_records(game: Game, result: MatchResult) -> Iterator[GameRecord]:
         first, second = (result.a, result.b) if one.a_is_first else (result.b, result.a)
         agents = {"first": first, "second": second}
         values = () if all(value is None for value in one.values) else tuple(one.values)
+        start = game.position(one.position) if one.position else None
+        extra = {"reason": one.reason} if one.reason else {}
         yield GameRecord.from_actions(
-            game, one.moves, RESULTS[one.outcome], agents=agents, values=values
-        )
+            game, one.moves, RESULTS[one.outcome], start=start, agents=agents, values=values,
+            extra=extra,
+        )  # fmt: skip
 
 
 def write_games(games: Iterable[GameRecord], path: Path) -> None:

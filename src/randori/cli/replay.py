@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import islice, pairwise, zip_longest
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from randori.cli.report import console, print_json
+from randori.cli.report import console, note, print_json, printable
 from randori.cli.terminal import draw, is_fancy, print_position
 from randori.errors import UserError
 from randori.games import registry, sgf
@@ -31,6 +31,8 @@ class Wish:
     boards: bool = False
     form: str | None = None
     svg: Path | None = None
+    dots: bool = False
+    """Mark in the drawing where legal moves lead."""
     as_json: bool = False
 
 
@@ -48,23 +50,32 @@ def show(source: str, position: str | None, moves: str, pick: Pick, wish: Wish) 
         if pick != Pick():
             which = "--game" if pick.number is not None else "--rules"
             raise UserError(f"{which} goes with a file of games ({', '.join(FILES)})")
-        record, positions = play_moves(registry.load_game(source), position or "start", moves)
+        start = "start" if position is None else position
+        record, positions = play_moves(registry.load_game(source), start, moves)
         present(record, positions, wish, {"game": positions[0].game.spec}, "")
         return
     if position is not None or moves:
         raise UserError("--position and --moves go with a game, not with a file of games")
     record, total = pick_game(Path(source), number := pick.number or 1)
     try:
-        if pick.rules is None and record.game.endswith(".py"):
-            # A file of games must not have code run that nobody asked for.
-            raise UserError(f"its rules are in {record.game}; if you trust that file, add "
-                            f"--rules {record.spec}")  # fmt: skip
-        positions = record.replay(None if pick.rules is None else registry.load_game(pick.rules))
+        positions = record.replay(find_rules(record, pick.rules))
     except UserError as error:
         raise UserError(f"{source}, game {number}: {error}") from None
     # The name of the first position is needed for the one that is shown.
     fields = {{"position": "start"}.get(key, key): value for key, value in record.fields().items()}
     present(record, positions, wish, fields, f"game {number} of {total}")
+
+
+def find_rules(record: GameRecord, rules: str | None) -> Game | None:
+    """Return the rules of a game of somebody's own: a file of games must not have code run."""
+    if record.game in registry.GAMES:
+        if rules is not None:
+            raise UserError(f"--rules is for games of your own; this is {record.spec}")
+        return None
+    if rules is None and record.game.endswith(".py"):
+        advice = f"if you trust that file, add --rules {record.spec}"
+        raise UserError(f"its rules are in {record.game}; {advice}")
+    return None if rules is None else registry.load_game(rules)
 
 
 def play_moves(game: Game, start: str, moves: str) -> tuple[GameRecord, list[Position]]:
@@ -88,12 +99,20 @@ def play_moves(game: Game, start: str, moves: str) -> tuple[GameRecord, list[Pos
     return GameRecord.from_actions(game, actions, result, start=positions[0]), positions
 
 
-def pick_game(path: Path, number: int) -> tuple[GameRecord, int]:
+def pick_game(path: Path, number: int) -> tuple[GameRecord, str]:
     """Return one game of a file, counted from 1, and how many there are."""
-    games = list(read_records(path))
-    if number > len(games):
-        raise UserError(f"--game {number}: {path} holds {len(games)} games")
-    return games[number - 1], len(games)
+    games = read_records(path)
+    record = next(islice(games, number - 1, None), None)
+    if record is None:
+        held = sum(1 for _ in read_records(path))
+        raise UserError(
+            f"{path} holds no game" if not held else f"--game {number}: {path} holds {held}"
+        )
+    try:
+        return record, str(number + sum(1 for _ in games))
+    except UserError as error:
+        note(f"note: {error}")  # what is broken behind it does not matter to this game
+        return record, f"more than {number}"
 
 
 def present(
@@ -113,7 +132,7 @@ def present(
     if wish.form is not None:
         print(write_as(wish.form, record, place, ply))
     if wish.svg is not None:
-        write_text(wish.svg, draw_board(place.game, place.state, last, show_legal=True))
+        write_text(wish.svg, draw_board(place.game, place.state, last, show_legal=wish.dots))
     if wish.as_json:
         shown = {"position": place.text(), "to_move": place.to_move, "legal": place.legal(),
                  "outcome": place.outcome, "ply": place.ply}  # fmt: skip
@@ -150,9 +169,13 @@ def print_header(record: GameRecord, positions: list[Position], which: str) -> N
         return
     print(f"{record.spec}, {which}")
     for side, glyph in zip(("first", "second"), positions[0].game.glyphs, strict=True):
-        print(f"{side} ({glyph}): {record.agents[side]}\n" if side in record.agents else "", end="")
+        if side in record.agents:
+            print(f"{side} ({glyph}): {printable(record.agents[side])}")
     early = " before the end" * bool(record.result and not positions[-1].is_over)
-    print(f"result: {RESULTS[record.result]}{early}, {len(record.moves)} plies")
+    result = record.result or positions[-1].outcome
+    print(f"result: {RESULTS[result]}{early}, {len(record.moves)} plies")
+    if isinstance(record.extra.get("note"), str):
+        print(f"note: {printable(record.extra['note'])}")
     entries = ["…"] if positions[0].to_move == "second" else []
     for move, value in zip_longest(record.moves, record.values):
         entries.append(move if value is None else f"{move} ({value:+.2f})")

@@ -117,6 +117,11 @@ def sparkline(values: Sequence[float], width: int, span: tuple[float, float] | N
     return "".join(SPARKS[round(top * min(1, max(0, (m - low) / (high - low))))] for m in means)
 
 
+def printable(text: str) -> str:
+    """Leave out what would command a terminal instead of showing on it."""
+    return "".join(letter for letter in text if letter.isprintable())
+
+
 def one_line(message: str) -> str:
     """Join the lines of a message: an error is one line, whatever library wrote it."""
     return " ".join(message.split()) if "\n" in message else message

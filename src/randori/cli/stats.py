@@ -2,7 +2,7 @@
 
 from time import perf_counter
 
-from randori.arena.stats import Stats, measure
+from randori.arena.stats import Stats, measure, random_games
 from randori.cli.match import mean_length, shown_progress
 from randori.cli.report import amount, announced, clock, note, print_json
 from randori.games.registry import load_game
@@ -13,6 +13,7 @@ def print_stats(spec: str, games: int, placed: int, seed: int, as_json: bool) ->
     game = load_game(spec)
     with announced(game.name):
         length = mean_length(game)
+        random_games(game, 1)
         start = perf_counter()
         with shown_progress(games, length) as progress:
             stats = measure(game, games, placed=placed, seed=seed, progress=progress)
@@ -34,13 +35,14 @@ def describe(stats: Stats) -> list[str]:
         f"  plies of a game            {stats.length}",
         f"  legal moves of a position  {stats.branching}   (each game alike: "
         f"{stats.branching_per_game})",
-        f"  stones taken in a game     {stats.captures}",
         f"  first player's score       {shares}   ({stats.first} wins, {stats.draws} draws, "
         f"{stats.second} losses)",
     ]
+    if stats.captures.mean:
+        lines.append(f"  stones taken in a game     {stats.captures}")
     if stats.cut_off:
         share = 100 * stats.cut_off / stats.games
-        lines.append(f"  as long as games can be    {share:.1f} %   ({stats.longest} plies)")
+        lines.append(f"  games of {stats.longest} plies, the most".ljust(29) + f"{share:.1f} %")
     if stats.placed_branching is not None:
         lines.append(
             f"  legal moves of a position  {stats.placed_branching}   ({stats.placed} positions "

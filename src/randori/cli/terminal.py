@@ -19,7 +19,7 @@ from randori.errors import IllegalAction
 from randori.games import text
 from randori.games.drawing import Cells, as_cells, last_cells, legal_cells
 from randori.games.game import Game
-from randori.games.position import Position, Side
+from randori.games.position import FEW, Position, Side
 from randori.search.search import Analysis, Move
 
 STONES = "●○"
@@ -105,9 +105,18 @@ def print_position(position: Position, last: Cells = None) -> None:
     screen.print(draw(position, last, fancy=is_fancy(screen)), no_wrap=True)
     print(f"position: {position.text()}")
     side = position.to_move
-    print(f"to move: {side} ({position.game.glyphs[side == 'second']})")
+    if not position.is_over:
+        print(f"to move: {side} ({position.game.glyphs[side == 'second']})")
     print(f"legal: {' '.join(position.legal()) or 'none'}")
-    print(f"outcome: {position.outcome or 'none yet'}")
+    print(f"outcome: {position.outcome or 'none yet'}{by_points(position)}")
+
+
+def by_points(position: Position) -> str:
+    """Say by how much a finished game was won, where points decide."""
+    margin = position.game.margin
+    if position.outcome in (None, "draw") or margin is None:
+        return ""
+    return f" by {abs(margin(position.state)):g}"
 
 
 def is_fancy(console: Console) -> bool:
@@ -118,9 +127,9 @@ def is_fancy(console: Console) -> bool:
 def ask(prompt: str) -> str | None:
     """Read a line, or None at the end of input; what comes from a pipe is echoed."""
     if not sys.stdin.isatty():
+        print(prompt, end="", flush=True)  # whoever is at the other end may wait for it
         line = sys.stdin.readline()
-        if line:
-            print(f"{prompt}{line.rstrip()}")
+        print(line.rstrip())
         return line.strip() if line else None
     with suppress(ImportError):
         import readline  # noqa: F401  (gives `input` a history and an editable line)
@@ -149,13 +158,14 @@ def judge(agent: Agent, position: Position, seed: int) -> tuple[str, Analysis | 
 def describe_moves(position: Position, moves: list[Move]) -> list[str]:
     """Write moves as lines of a table: move, visits, prior, value, proven result."""
     with_priors = any(move.prior for move in moves)
-    lines = [f"  {'move':6} {'visits':>7}{'  prior' if with_priors else ''}   value"]
-    for move in moves:
+    names = [position.action_text(move.action) for move in moves]
+    width = max([6, *map(len, names)])
+    lines = [f"  {'move':{width}} {'visits':>7}{'  prior' if with_priors else ''}   value"]
+    for name, move in zip(names, moves, strict=True):
         prior = f" {percent(move.prior):>6}" if with_priors else ""
         value = signed(move.value) if move.visits or move.proven else "–"
         proven = f"  proven {move.proven}" if move.proven else ""
-        name = position.action_text(move.action)
-        lines.append(f"  {name:6} {move.visits:7d}{prior} {value:>7}{proven}")
+        lines.append(f"  {name:{width}} {move.visits:7d}{prior} {value:>7}{proven}")
     return lines
 
 
@@ -228,7 +238,9 @@ class Session:
         if not self._is_drawn:
             self._show_board()
             legal = self._position.legal()
-            self._say(f"{self._name(self._position.to_move)} to move: {' '.join(legal)}")
+            more = f" … {len(legal)} in all, see moves" if len(legal) > FEW else ""
+            shown = " ".join(legal[:FEW])
+            self._say(f"{self._name(self._position.to_move)} to move: {shown}{more}")
         line = ask("> ")
         if line is None:
             self._is_left = True
@@ -326,7 +338,7 @@ class Session:
         outcome = self._position.outcome
         if outcome is None or outcome == "draw":
             return "a draw"
-        words = f"{self._name(outcome)} wins"
+        words = f"{self._name(outcome)} wins{by_points(self._position)}"
         if len(self._people) != 1:
             return words
         return f"{words}: {'well played' if outcome in self._people else 'the agent won'}"

@@ -4,8 +4,10 @@ The plain kernels are judged first, so that a slip in somebody's indexing comes 
 and not as memory that compiled code has overwritten; the compiled ones then have to agree.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType
 
 import numpy as np
@@ -43,6 +45,7 @@ class Report:
     """What `check` found good: how often each law was tried, and what could not be tried."""
 
     game: str
+    asked: int
     games: int
     plies: int
     laws: dict[str, int]
@@ -52,7 +55,8 @@ class Report:
         verdict = (
             "every law holds" if not self.notes else "no law is broken, but not all were tried"
         )
-        lines = [f"{self.game}: {self.games} games, {self.plies} plies, {verdict}"]
+        few = f" of {self.asked}, which are long" if self.games < self.asked else ""
+        lines = [f"{self.game}: {self.games} games{few}, {self.plies} plies, {verdict}"]
         lines += [f"  {law:14}{count:>7}  {LAWS[law]}" for law, count in self.laws.items()]
         return "\n".join([*lines, *(f"  not checked: {note}" for note in self.notes)])
 
@@ -76,7 +80,7 @@ def check(game: Game, games: int = 20, seed: int = 0, *, compiled: bool = True) 
             _check_compiled(trial, records)
     notes = trial.notes if compiled else [*trial.notes, "compiled: left out"]
     laws = {law: trial.counts[law] for law in LAWS}
-    return Report(game.spec, len(records), _plies(records), laws, tuple(notes))
+    return Report(game.spec, max(games, 1), len(records), _plies(records), laws, tuple(notes))
 
 
 def _plies(records: Sequence[Record]) -> int:
@@ -202,8 +206,11 @@ def _check_mover(trial: Trial, before: State) -> None:
         return
     was, now = text.cells(game, before), text.cells(game, trial.state)
     if game.pushes:
-        expected = f"at most the {was.count(other)} {other} that there were before the move"
-        trial.uphold("mover", now.count(other) <= was.count(other), expected, now.count(other))
+        mine = game.glyphs[int(before[0]) & 1]
+        for glyph, is_right in ((other, now.count(other) <= was.count(other)),
+                                (mine, now.count(mine) >= was.count(mine))):  # fmt: skip
+            expected = f"no {other} more and no {mine} less than before {mine} moved"
+            trial.uphold("mover", is_right, expected, f"{now.count(glyph)} {glyph}")
         return
     new = [text.cell_text(game, i) for i in range(len(now)) if now[i] == other != was[i]]
     trial.uphold("mover", not new, f"the mover to give {other} no stone", f"new ones: {new}")
@@ -240,7 +247,8 @@ def _check_position_text(trial: Trial, view: View) -> None:
     trial.uphold("position text", words == again, repr(words), repr(again))
     side, found = int(state[0]) & 1, int(back[0]) & 1
     trial.uphold("position text", side == found, f"side {side} to move", found)
-    if int(state[0]) < game.longest:  # the text forgets the plies: a game cut off could go on
+    is_cut = int(state[0]) >= game.longest and int(back[0]) != int(state[0])
+    if not is_cut:  # a text may forget the plies: a game that was cut off could go on
         compare(trial, "position text", words, view, glance(trial, back, 0))
 
 
@@ -297,6 +305,15 @@ def retrace(
             play(states[ply + 1], moves[ply])
 
 
+def _why(error: Exception) -> str:
+    """Make Numba's page of explanation short: where, and its first words."""
+    said = str(error)
+    places = re.findall(r'File "([^"]+)", line (\d+)', said)
+    place = f"{Path(places[-1][0]).name}, line {places[-1][1]}: " if places else ""
+    words = " ".join(line for line in said.splitlines()[1:] if line.strip() and "File" not in line)
+    return f"{place}{type(error).__name__}: {(words or said)[:300]}"
+
+
 def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
     game, junk = trial.game, JUNK[1]
     for record in records:
@@ -310,8 +327,9 @@ def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
         try:
             game.kernel(retrace)(moves, states, actions, counts, outcomes, words)
         except Exception as error:
-            why = f"{type(error).__name__}: {str(error)[:800]}"
-            trial.condemn("compiled", f"Numba wants scalar code that allocates nothing: {why}")
+            trial.condemn(
+                "compiled", f"Numba wants scalar code that allocates nothing: {_why(error)}"
+            )
         for ply, view in enumerate(record.views):
             trial.moves, trial.state = record.moves[:ply], record.states[ply]
             same = np.array_equal(states[ply], record.states[ply])

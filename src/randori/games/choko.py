@@ -31,6 +31,7 @@ from randori.games.kernels import (
     has,
     lowest,
     popcount,
+    wide,
     without_lowest,
 )
 from randori.games.look import Look, Stone, Tray
@@ -209,6 +210,12 @@ def planes(state: State, words: NDArray[np.uint64]) -> None:
             words[4 + 4 * side + digit] = BOARD if has(state[HAND + side], digit) else U0
 
 
+def captures(state: State) -> int:
+    """Count stones, those in hand too: what nobody has taken."""
+    in_hand: int = wide(state[HAND]) - wide(state[THEIR_HAND])
+    return 100 * (popcount(state[MINE]) - popcount(state[THEIRS]) + in_hand)
+
+
 def action_text(state: State, action: int) -> str:
     """Write a drop `C3`, a step `B2-B3` or a jump `B1xD1,E1`."""
     names = [f"{column}{row}" for row in "12345" for column in "ABCDE"]
@@ -269,6 +276,13 @@ def set_up(cells: str, side: int, tail: str) -> State:
     return np.array(words, dtype=np.uint64)
 
 
+def explain(state: State, move: str) -> str:
+    """Say when a drop is a duty."""
+    is_drop = "-" not in move and "x" not in move.casefold()
+    owner = "BR"[1 - int(state[PLY] & U1)]
+    return "" if is_drop or not must_drop(state) else f"{owner} has the initiative: drop a stone"
+
+
 def trays(state: State) -> tuple[Tray, Tray]:
     """Show the hands, and who has the initiative."""
     (blue, red), owner = read_details(details(state))
@@ -295,11 +309,12 @@ def game(extra_capture: Literal["mandatory", "optional"] = "mandatory", cap: int
         title="Choko",
         rules=Rules(start, legal, play, outcome, planes, num_legal),
         constants={"OPTIONAL": extra_capture == "optional", "CAP": np.uint64(cap)},
+        evaluations={"captures": captures, "material": captures},
         num_actions=num_actions, num_words=6, num_planes=NUM_PLANES, shape=(5, 5),
         longest=cap,
         most_legal=MOST_LEGAL[extra_capture],
         symmetries=symmetries(SQUARE, (5, 5), NUM_PLANES, num_actions, action_map),
         glyphs="BR", columns="ABCDE", rows_up=True,
         look=EARTH,
-        action_text=action_text, details=details, set_up=set_up,
+        action_text=action_text, details=details, set_up=set_up, explain=explain,
     )  # fmt: skip

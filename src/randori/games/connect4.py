@@ -22,6 +22,7 @@ from randori.games.kernels import (
     Bindings,
     State,
     bit,
+    popcount,
     specialise,
 )
 from randori.games.look import Look, Stone
@@ -31,6 +32,8 @@ from randori.games.symmetry import Table, identity, mirror, symmetries
 WIDTH, HEIGHT = 7, 6
 FLOOR = np.uint64(0x7F)
 """The bottom row."""
+BOARD = np.uint64(0x7F7F7F7F7F7F)
+"""All cells."""
 COLUMN = np.uint64(0x010101010101)
 """The leftmost column."""
 PLY, MINE, THEIRS = range(3)
@@ -79,6 +82,21 @@ def play(state: State, action: int) -> None:
     state[PLY] += U1
 
 
+def lines(state: State) -> int:
+    """Count the fours that are still open to either side."""
+    return 10 * (open_lines(state[THEIRS]) - open_lines(state[MINE]))
+
+
+def open_lines(hostile: np.uint64) -> int:
+    """Count the fours without any of these stones."""
+    room = BOARD & ~hostile
+    count = 0
+    for step in (1, WIDTH, WIDTH + 1, WIDTH + 2):
+        pairs = room & (room >> np.uint64(step))
+        count += popcount(pairs & (pairs >> np.uint64(2 * step)))
+    return count
+
+
 def planes(state: State, words: NDArray[np.uint64]) -> None:
     """My stones, their stones, from the top row down."""
     for side in range(2):
@@ -108,6 +126,7 @@ def game(width: int = 7, height: int = 6) -> Game:
         "WIDTH": width,
         "HEIGHT": height,
         "FLOOR": np.uint64((1 << width) - 1),
+        "BOARD": np.uint64(sum(((1 << width) - 1) << row * (width + 1) for row in range(height))),
         "COLUMN": np.uint64(sum(1 << (row * (width + 1)) for row in range(height))),
     }
     is_won = specialise(has_four, Bindings("connect4", globals(), constants), compiled=False)
@@ -143,6 +162,7 @@ def game(width: int = 7, height: int = 6) -> Game:
         title="Connect 4",
         rules=Rules(start, legal, play, outcome, planes),
         constants=constants,
+        evaluations={"lines": lines},
         num_actions=width, num_words=3, num_planes=2, shape=(height, width),
         longest=width * height,
         symmetries=symmetries((identity, mirror), (height, width), 2, width, columns),

@@ -12,7 +12,7 @@ from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.layout import FRAME, GAP, HALF, TRAY, Block, Layout, lay_out
 from randori.games.look import Look, Tray
-from randori.games.shapes import draw_dot, draw_ring, draw_stone
+from randori.games.stones import draw_dot, draw_ring, draw_stone
 
 LABEL = "#857a68"
 """Readable on white and on black."""

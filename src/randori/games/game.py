@@ -24,7 +24,7 @@ _SPECIALISING = Lock()
 """Held while kernels are made: another thread must not see functions that are half bound."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """One game with its options settled."""
 
@@ -39,6 +39,11 @@ class Game:
     longest: int
     """No game has more plies."""
 
+    evaluations: Mapping[str, Callable[[State], int]] = field(default_factory=dict)
+    """Kernels that judge a position for its mover at a glance, by name; 100 is about a stone. The
+    first is what searches use if nobody chooses; every game also has ``material``."""
+    pass_action: int = -1
+    """What hands the turn over when played, whether it is legal or not; -1 if there is no such."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Module constants of the kernels that an option changes, by name."""
     most_legal: int = 0
@@ -70,6 +75,8 @@ class Game:
 
     action_text: Callable[[State, int], str] | None = None
     """None writes action i < cells as column and row, the rest as ``pass``."""
+    explain: Callable[[State, str], str] | None = None
+    """Says why a move, as text, is not legal; empty where it cannot tell."""
     split_moves: Callable[[str], list[str]] | None = None
     """Cuts moves that people write without spaces; raises ValueError for what cannot be."""
     details: Callable[[State], str] | None = None
@@ -99,6 +106,9 @@ class Game:
     _kernels: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
     _shared: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
     """What templates call, compiled once for all of them."""
+
+    def __repr__(self) -> str:
+        return f"<Game {self.spec}>"
 
     def __post_init__(self) -> None:
         fill = object.__setattr__
@@ -180,21 +190,28 @@ class Game:
             "STATE_WORDS": self.num_words,
             "INPUT_WORDS": self.input_words,
             "STONE_WORDS": self.stone_planes * self.plane_words,
+            "PASS_ACTION": self.pass_action,
         }
         home = cast(FunctionType, self.rules.play).__globals__
         return Bindings(self.name, home, self.constants, {**self.rules._asdict(), **facts})
 
-    def kernel(self, template: F) -> F:
-        """Return `template` compiled for this game; the same one for the same template."""
+    def kernel(self, template: F, **holes: Any) -> F:
+        """Return `template` compiled for this game; the same one for the same template.
+
+        `holes` fills further names that the template and what it calls leave open.
+        """
+        filled = tuple(sorted(holes.items()))
         with _SPECIALISING:
-            if template not in self._kernels:
-                self._kernels[template] = specialise(template, self._bindings, built=self._shared)
-            kernel: F = self._kernels[template]
+            if (template, filled) not in self._kernels:
+                shared = self._shared.setdefault(filled, {})
+                bindings = self._bindings.filled(holes)
+                self._kernels[template, filled] = specialise(template, bindings, built=shared)
+            kernel: F = self._kernels[template, filled]
         return kernel
 
-    def uncompiled(self, template: F) -> F:
+    def uncompiled(self, template: F, **holes: Any) -> F:
         """Return `template` bound to this game but not compiled: for single positions."""
-        return specialise(template, self._bindings, compiled=False)
+        return specialise(template, self._bindings.filled(holes), compiled=False)
 
     def new_state(self) -> State:
         """Return the row of the first position."""

@@ -250,6 +250,40 @@ def outcome(state: State) -> int:
     return FIRST if lead > 0 else SECOND
 
 
+def liberties(state: State) -> int:
+    """Compare the mean number of liberties of a side's chains, as paper B's opponent does."""
+    mover = wide(state[PLY] & U1)
+    lead = 0
+    empty, left, chain, reach = scratch(WORDS), scratch(WORDS), scratch(WORDS), scratch(WORDS)
+    for word in range(WORDS):
+        empty[word] = FULL[word] & ~(state[STONES + word] | state[STONES + WORDS + word])
+    for side in range(2):
+        at = STONES + side * WORDS
+        chains, total = 0, 0
+        for word in range(WORDS):
+            left[word] = state[at + word]
+        for word in range(WORDS):
+            while left[word] != U0:
+                for other in range(WORDS):
+                    chain[other] = U0
+                    reach[other] = U0
+                chain[word] = bit(lowest(left[word]))
+                touches(chain, state, at, reach)  # nothing to touch: it grows to the whole chain
+                for other in range(WORDS):
+                    left[other] &= ~chain[other]
+                    total += popcount(near(chain, 0, other) & empty[other])
+                chains += 1
+        mean = 100 * total // chains if chains else 0
+        lead += mean if side == mover else -mean
+    return lead
+
+
+def area(state: State) -> int:
+    """Count the area as if the game were over, komi included."""
+    lead = 100 * score(state) - 50 * TWICE_KOMI
+    return lead if state[PLY] & U1 == U0 else -lead
+
+
 def legal(state: State, actions: Actions) -> int:
     """Every open point, row by row, then the pass."""
     if is_over(state):
@@ -341,8 +375,10 @@ def planes(state: State, words: NDArray[np.uint64]) -> None:
         pack(FULL, 0, words, 4)
 
 
-KOMI = {5: 0.5, 7: 9.0}
+KOMI = {2: 0.5, 3: 0.5, 4: 0.5, 5: 0.5, 7: 9.0}
 """By size, where it is not 7.5: Black wins 5×5 by the whole board, and 7×7 by 9."""
+UNKNOWN = bit(62)
+"""A key in the history that no position has; up to 5×5 by its making, else all but surely."""
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
 SLATE = Stone("#24272b", "#0c0d0f", "#8d96a3", "#f7f4ec")
@@ -380,11 +416,12 @@ def game(
     if not 2 <= size <= 19:
         raise ValueError(f"size goes from 2 to 19, not {size}")
     komi = KOMI.get(size, 7.5) if komi is None else komi
-    if 2 * komi != int(2 * komi) or abs(komi) > 1000:
-        raise ValueError(f"komi is a number of half points, not {komi}")
+    if not abs(komi) <= 1000 or 2 * komi != int(2 * komi):
+        raise ValueError(f"komi is a multiple of 0.5 up to 1000, not {komi:g}")
     cap = 2 * size * size if cap is None else cap
-    if not 1 <= cap <= 10_000:
-        raise ValueError(f"cap goes from 1 to 10000 plies, not {cap}")
+    most = max(1000, 8 * size * size)
+    if not 1 <= cap <= most:  # a state carries a word for each ply
+        raise ValueError(f"cap goes from 1 to {most} plies, not {cap}")
     constants = _constants(size) | {
         "CAP": cap,
         "TWICE_KOMI": int(2 * komi),
@@ -397,9 +434,11 @@ def game(
     texts = Texts(size, constants)
     return Game(
         name="go",
-        title=f"Go {size}×{size}",
+        title="Go",
         rules=Rules(start, legal, play, outcome, planes, num_legal),
         constants=constants,
+        evaluations={"liberties": liberties, "area": area},
+        pass_action=size * size,
         num_actions=size * size + 1,
         num_words=constants["HISTORY"] + (cap if ko != "simple" else 1),
         num_planes=5, shape=(size, size),
@@ -407,7 +446,7 @@ def game(
         symmetries=cell_symmetries(SQUARE, (size, size), 5, size * size + 1),
         sides="bw", columns=COLUMNS, rows_up=True,
         look=replace(KAYA, points=star_points(size)),
-        details=texts.details,
+        details=texts.details, explain=texts.explain,
         set_up=texts.set_up,
         margin=texts.margin,
     )  # fmt: skip
@@ -447,9 +486,7 @@ class Texts:
 
     def details(self, state: State) -> str:
         """Write ``pass`` for each pass before, and the points that are closed by ko alone."""
-        free = state.copy()
-        free[self._constants["HISTORY"] :] = 0  # no move leaves the board empty, whose key is 0
-        self._find_open(free)
+        free = self._without_ko(state)
         barred = [
             self._vertex(point)
             for point in range(self._size * (self._size + 1))
@@ -457,6 +494,18 @@ class Texts:
         ]
         ko = ["ko", ",".join(barred)] if barred else []
         return " ".join(["pass"] * int(state[PASSES]) + ko)
+
+    def explain(self, state: State, move: str) -> str:
+        """Say whether a point is taken, barred by ko, or suicide."""
+        try:
+            point = self._point(move)
+        except ValueError:
+            return ""
+        if any(self._has(state, board, point) for board in ("BLACK", "WHITE")):
+            return f"{self._vertex(point)} is taken"
+        if self._has(self._without_ko(state), "OPEN", point):
+            return "ko: the board was like this before"
+        return "its own eye" if self._constants["EYES"] else "suicide"
 
     def margin(self, state: State) -> float:
         """Count by how much Black is ahead, komi included."""
@@ -467,8 +516,11 @@ class Texts:
         c = self._constants
         passes, barred = self._read(details)
         state = np.zeros(c["HISTORY"] + (c["CAP"] if c["SUPERKO"] else 1), dtype=np.uint64)
+        state[c["HISTORY"] :] = UNKNOWN
         while int(state[PLY]) < max(passes, len(barred)) or int(state[PLY]) & 1 != side:
             state[PLY] += U1
+        if int(state[PLY]) > c["CAP"]:
+            raise ValueError(f"this takes more than the {c['CAP']} plies of the cap")
         state[PASSES] = passes
         state[KEY] = c["TURN"] if side else U0
         state[c["LOST"] : c["OPEN"]] = np.tile(c["FULL"], 2)  # any stone may have been taken
@@ -487,6 +539,13 @@ class Texts:
             state[c["HISTORY"] + number] = after[KEY] ^ c["TURN"]
         self._find_open(state)
         return state
+
+    def _without_ko(self, state: State) -> State:
+        """Return the position as it were without a past."""
+        free = state.copy()
+        free[self._constants["HISTORY"] :] = UNKNOWN
+        self._find_open(free)
+        return free
 
     def _read(self, details: str) -> tuple[int, list[int]]:
         """Split ``pass pass ko C3,D4`` into the number of passes and the points."""
@@ -520,7 +579,8 @@ class Texts:
                         raise ValueError(f"the chain at {self._vertex(point)} has no liberty")
 
     def _has(self, state: State, board: str, point: int) -> bool:
-        return has(state[self._constants[board] + (point >> 6)], point & 63)
+        at = {"BLACK": STONES, "WHITE": STONES + self._constants["WORDS"], **self._constants}[board]
+        return has(state[at + (point >> 6)], point & 63)
 
     def _vertex(self, point: int) -> str:
         row, column = divmod(point, self._size + 1)
@@ -530,5 +590,5 @@ class Texts:
         column, number = COLUMNS.find(vertex[:1].upper()), vertex[1:]
         row = self._size - int(number) if number.isdecimal() else -1
         if not (0 <= column < self._size and 0 <= row < self._size):
-            raise ValueError(f"ko {vertex}: there is no such point")
+            raise ValueError(f"{vertex}: there is no such point")
         return row * (self._size + 1) + column

@@ -1,7 +1,7 @@
 """The law of symmetry: turning the board and playing can change places.
 
 The image of a position comes from replaying a game with every move turned, where the symmetry keeps
-the first position; where it does not, from `set_up`.
+the first position, history and all; and from `set_up`, wherever the game has it.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from randori.games.trial import Record, Trial, View, bits_of, compare, glance, s
 
 IMAGES = 128
 """Positions times symmetries."""
-REPLAYED = 150
-"""Plies of a game that are played again, turned."""
+COMPARED = 40
+"""Plies of a replayed game, about, at which the two are compared."""
 
 
 def check_symmetries(trial: Trial, records: Sequence[Record], rng: np.random.Generator) -> None:
@@ -25,14 +25,15 @@ def check_symmetries(trial: Trial, records: Sequence[Record], rng: np.random.Gen
     game, number = trial.game, len(trial.game.symmetries)
     for symmetry in range(1, number):
         tables = _cell_tables(game, symmetry)
-        if turn(game, symmetry, records[0].views[0]).words == records[0].views[0].words:
-            for record in records[: max(2, len(records) // number)]:
-                _check_replay(trial, symmetry, record)
-        elif game.set_up is not None and tables is not None:
+        keeps_start = turn(game, symmetry, records[0].views[0]).words == records[0].views[0].words
+        if keeps_start:
+            for i in range(max(1, len(records) // number)):
+                _check_replay(trial, symmetry, records[(symmetry + i * number) % len(records)])
+        if game.set_up is not None and tables is not None:
             for record, ply in sample(records, rng, max(4, IMAGES // number)):
                 trial.moves, trial.state = record.moves[:ply], record.states[ply]
                 _check_image(trial, symmetry, tables, rng)
-        else:
+        elif not keeps_start:
             trial.notes.append(f"symmetry {symmetry}: it moves the start, and set_up cannot help")
 
 
@@ -100,9 +101,11 @@ def _compare_image(
 def _check_replay(trial: Trial, symmetry: int, record: Record) -> None:
     """Replay a game with every move turned; the symmetry keeps the start."""
     turned = record.states[0]
-    for ply, state in enumerate(record.states[:REPLAYED]):
+    last = len(record.moves)
+    for ply, state in enumerate(record.states):
         trial.moves, trial.state = record.moves[:ply], state
-        _compare_image(trial, symmetry, state, turned)
+        if ply % (last // COMPARED + 1) == 0 or ply == last:
+            _compare_image(trial, symmetry, state, turned)
         if ply < len(record.moves):
             action = trial.game.symmetries.actions[symmetry, record.moves[ply]]
             turned = step(trial, turned, int(action))

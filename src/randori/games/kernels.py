@@ -14,7 +14,7 @@ people use on single positions, at no compile time.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -96,6 +96,10 @@ class Bindings:
     """names that change there, because of options"""
     holes: Mapping[str, Any] = field(default_factory=dict)
     """names that change everywhere else"""
+
+    def filled(self, holes: Mapping[str, Any]) -> "Bindings":
+        """Return the same with more holes filled."""
+        return replace(self, holes={**self.holes, **holes})
 
     def scope(self, function: FunctionType) -> dict[str, Any]:
         """Return the globals that `function` shall have."""

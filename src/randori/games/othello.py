@@ -46,6 +46,11 @@ NOT_RIGHT = np.uint64(0x7F7F7F7F7F7F7F7F)
 START_MINE = np.uint64(1 << 28 | 1 << 35)
 START_THEIRS = np.uint64(1 << 27 | 1 << 36)
 START_MOVES = np.uint64(1 << 19 | 1 << 26 | 1 << 37 | 1 << 44)
+CORNERS = np.uint64(0x8100000000000081)
+BESIDE = np.uint64(0x42C300000000C342)
+"""The neighbours of corners."""
+EDGES = np.uint64(0x3C0081818181003C)
+"""The edges without corners and their neighbours."""
 PLY, MINE, THEIRS, MOVES = range(4)
 """Words of a state: discs of the side to move, of the other side, and where the mover may play."""
 
@@ -139,6 +144,43 @@ def play(state: State, action: int) -> None:
     state[PLY] += U1
 
 
+def mobility(state: State) -> int:
+    """Compare the moves of both sides, and corners above all."""
+    return corner_lead(state) + 30 * move_lead(state)
+
+
+def positional(state: State) -> int:
+    """Value corners, edges and moves, and fear the cells beside empty corners."""
+    mine, theirs = state[MINE], state[THEIRS]
+    edges = popcount(mine & EDGES) - popcount(theirs & EDGES)
+    taken = (mine | theirs) & CORNERS
+    risky = BESIDE & ~beside(taken)
+    risk = popcount(mine & risky) - popcount(theirs & risky)
+    return corner_lead(state) + 30 * move_lead(state) + 50 * edges - 200 * risk
+
+
+def move_lead(state: State) -> int:
+    """Count my moves less theirs."""
+    return popcount(state[MOVES]) - popcount(moves(state[THEIRS], state[MINE]))
+
+
+def corner_lead(state: State) -> int:
+    """Value a corner like eight discs."""
+    return 800 * (popcount(state[MINE] & CORNERS) - popcount(state[THEIRS] & CORNERS))
+
+
+def beside(cells: np.uint64) -> np.uint64:
+    """All neighbours of these cells."""
+    rows = cells | ((cells & NOT_RIGHT) << EAST) | ((cells & NOT_LEFT) >> EAST)
+    return (rows | rows << SOUTH | rows >> SOUTH) & FULL & ~cells
+
+
+def margin(state: State) -> float:
+    """Count the first player's discs less the second's."""
+    lead = popcount(state[MINE]) - popcount(state[THEIRS])
+    return lead if int(state[PLY]) % 2 == 0 else -lead
+
+
 def planes(state: State, words: NDArray[np.uint64]) -> None:
     """My discs, their discs."""
     words[0] = state[MINE]
@@ -182,6 +224,12 @@ def game(size: int = 8) -> Game:
     cells = size * size
     middle = (size // 2 - 1) * (size + 1)
     mine, theirs = 1 << middle + 1 | 1 << middle + size, 1 << middle | 1 << middle + size + 1
+    ends = (0, size - 1)
+    corners = {row * size + column for row in ends for column in ends}
+    by_corners = {
+        i for i in range(cells) for c in corners
+        if i != c and abs(i // size - c // size) <= 1 and abs(i % size - c % size) <= 1
+    }  # fmt: skip
     constants: dict[str, Any] = {
         "SIZE": size,
         "SOUTH_WEST": np.uint64(size - 1),
@@ -190,6 +238,16 @@ def game(size: int = 8) -> Game:
         "FULL": np.uint64((1 << cells) - 1),
         "NOT_LEFT": np.uint64(sum(1 << i for i in range(cells) if i % size != 0)),
         "NOT_RIGHT": np.uint64(sum(1 << i for i in range(cells) if i % size != size - 1)),
+        "CORNERS": np.uint64(sum(1 << i for i in corners)),
+        "BESIDE": np.uint64(sum(1 << i for i in by_corners)),
+        "EDGES": np.uint64(
+            sum(
+                1 << i
+                for i in range(cells)
+                if i not in corners | by_corners
+                and (i % size in (0, size - 1) or i // size in (0, size - 1))
+            )
+        ),
         "START_MINE": np.uint64(mine),
         "START_THEIRS": np.uint64(theirs),
     }
@@ -214,11 +272,14 @@ def game(size: int = 8) -> Game:
         title="Othello",
         rules=Rules(start, legal, play, outcome, planes),
         constants=constants,
+        evaluations={"positional": positional, "mobility": mobility},
+        pass_action=cells,
         num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),
         longest=2 * (cells - 4),
         symmetries=cell_symmetries(SQUARE, (size, size), 2, cells + 1),
         split_moves=split_moves,
         set_up=set_up,
+        margin=margin,
         formats={"obf": obf},
         look=replace(FELT, points=_points(size)),
     )  # fmt: skip

@@ -1,15 +1,18 @@
 """A position for people: a value with words in and words out, over any game."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 import numpy as np
 
-from randori.errors import IllegalAction, nearest
+from randori.errors import IllegalAction
 from randori.games import text
 from randori.games.game import Game
 from randori.games.kernels import ONGOING, State
 
+FEW = 40
+"""Legal moves that are listed to somebody who played none of them."""
 Side = Literal["first", "second"]
 Result = Literal["first", "second", "draw"]
 RESULTS: tuple[Result | None, ...] = (None, "first", "second", "draw")
@@ -36,6 +39,9 @@ class Position:
 
     def __str__(self) -> str:
         return text.show(self.game, self.state)
+
+    def __repr__(self) -> str:
+        return f"<Position {self.game.spec} {self.text()!r}>"
 
     @property
     def to_move(self) -> Side:
@@ -75,18 +81,24 @@ class Position:
         if isinstance(move, str):
             words = {self.action_text(a): a for a in actions}
             folded = {word.casefold(): a for word, a in words.items()}
-            found = words.get(move.strip(), folded.get(move.strip().casefold()))
-            if found is not None:
-                return found
+            for word in (move.strip(), text.usual_move(self.game, move.strip())):
+                found = words.get(word, folded.get(word.casefold()))
+                if found is not None:
+                    return found
             names: list[str] = list(words)
         else:
-            if move in actions:
+            if isinstance(move, int | np.integer) and move in actions:
                 return int(move)
             names = [str(a) for a in actions]
         if not actions:
             raise IllegalAction(f"{move!r} cannot be played: the game is over ({self.outcome})")
-        shown = " ".join(names) if len(names) <= 40 else nearest(str(move), names)
-        raise IllegalAction(f"illegal move {move!r}; legal: {shown}")
+        reason = text.explain(self.game, self.state, move) if isinstance(move, str) else ""
+        if len(names) <= FEW:
+            shown = f"legal: {' '.join(names)}"
+        else:
+            close = get_close_matches(str(move), names, n=3, cutoff=0.5)
+            shown = f"{len(names)} moves are legal, such as {' '.join(close or names[:3])}"
+        raise IllegalAction(f"illegal move {move!r}{reason and f' ({reason})'}; {shown}")
 
     def play(self, move: str | int) -> "Position":
         """Return the position after `move`, given as text or action id."""

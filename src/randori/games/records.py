@@ -3,9 +3,10 @@
     {"game": "othello", "options": {"size": 6}, "moves": ["d5", "c5"], "result": null}
 
 `game` is a name, or the path of somebody's own file; `options` are those that differ from the
-defaults; `position` is where the game began, if not at the start; `result` is null while nobody
-has won, and may come before the end, by resignation; `agents` and `values` (a number or null a
-move, from the view of the side that moved) are there where they are known. Other fields are kept.
+defaults; `position` is where the game began, if not at the start; `result` may come before the end,
+by resignation, and is null or missing where nobody has won or the moves say who did; `agents` and
+`values` (a number or null a move, from the view of the side that moved) are there where they are
+known. Other fields are kept.
 """
 
 import json
@@ -16,11 +17,11 @@ from pathlib import Path
 from sys import float_info
 from typing import Any
 
-from randori.errors import IllegalAction, UserError
+from randori.errors import IllegalAction, UserError, nearest
 from randori.games import text
 from randori.games.game import Game
 from randori.games.position import RESULTS, Position, Result
-from randori.games.registry import load_game
+from randori.games.registry import GAMES, load_game
 from randori.spec import Spec, option_text, parse_spec
 
 Option = bool | int | float | str
@@ -44,7 +45,10 @@ def _each(kind: Any, is_item: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 _FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "game": (lambda v: _is_text(v) and v.strip() != "", "a name or a path"),
+    "game": (
+        lambda v: _is_text(v) and v != "" and parse_spec(v) == Spec(v, None, {}),
+        "a name or a path",
+    ),
     "options": (_each(dict, _is_option), "an object of texts, numbers and booleans"),
     "position": (_is_text, "a position text"),
     "moves": (_each(list, _is_text), "a list of texts"),
@@ -138,25 +142,31 @@ class GameRecord:
 
         A record must not name a file of rules and have it run: such a game has to be given.
         """
-        if game is None and self.game.endswith(".py"):
-            raise UserError(f"its rules are in {self.game}; load that file if you trust it")
+        if game is None and self.game not in GAMES:
+            own = "rules of your own have to be given along"
+            known = own if self.game.endswith(".py") else nearest(self.game, GAMES)
+            raise UserError(f"there is no game {self.game!r}; {known}")
         game = load_game(self.spec) if game is None else game
         positions = [game.position(self.position or "start")]
         for ply, move in enumerate(self.moves, start=1):
             try:
-                positions.append(positions[-1].play(_usual(game, move)))
+                positions.append(positions[-1].play(move))
             except IllegalAction as error:
                 raise IllegalAction(f"ply {ply}: {error}") from None
         outcome = positions[-1].outcome
-        if outcome not in (None, self.result):
-            said = self.result or "null"
-            raise UserError(f"result: {said}, but the moves end the game with {outcome}")
+        if self.result is not None and outcome not in (None, self.result):
+            raise UserError(f"result: {self.result}, but the moves end the game with {outcome}")
         return positions
 
 
 def read_options(game: Game) -> dict[str, Option]:
     """Return the options of a game that differ from its defaults."""
-    return {name: _read_option(value) for name, value in parse_spec(game.spec).options.items()}
+    return read_options_text(game.spec.partition(":")[2])
+
+
+def read_options_text(words: str) -> dict[str, Option]:
+    """Read ``key=value,key=value`` as a spec has them behind its colon."""
+    return {name: _read_option(value) for name, value in parse_spec(f":{words}").options.items()}
 
 
 def _read_option(words: str) -> Option:
@@ -170,14 +180,6 @@ def _read_option(words: str) -> Option:
     return words
 
 
-def _usual(game: Game, move: str) -> str:
-    """Write a move as the game does, where people have another way: ``--`` for a pass."""
-    with suppress(ValueError):
-        if game.split_moves is not None and len(moves := game.split_moves(move.strip())) == 1:
-            return moves[0]
-    return move
-
-
 def _excerpt(value: Any) -> str:
     written = json.dumps(value)
     return written if len(written) <= 60 else f"{written[:57]}…"
@@ -188,9 +190,11 @@ def read_records(path: Path) -> Iterator[GameRecord]:
     try:
         with open(path, "rb") as file:
             if path.suffix.lower() == ".sgf":
-                from randori.games.sgf import read_sgf  # it makes records: it comes after them
+                # These make records: they come after them.
+                from randori.games.sgf import read_sgf
+                from randori.games.sgf_syntax import decode_sgf
 
-                yield from read_sgf(_decode(file.read(), str(path)), str(path))
+                yield from read_sgf(decode_sgf(file.read()), str(path))
                 return
             for number, line in enumerate(file, start=1):
                 words = _decode(line, where := f"{path}, line {number}")

@@ -26,6 +26,8 @@ MOST_LEGAL = 0
 LONGEST = 0
 STATE_WORDS = 0
 INPUT_WORDS = 0
+PASS_ACTION = -1
+"""What hands the turn over, legal or not; -1 if the game has no such action."""
 STONE_WORDS = 0
 """Words of the planes that show one side's stones."""
 
@@ -69,3 +71,8 @@ def outcome(state: State) -> int:
 def planes(state: State, words: NDArray[np.uint64]) -> None:
     """Write the packed bit planes as the side to move sees them."""
     raise NotImplementedError("planes")
+
+
+def evaluate(state: State) -> int:
+    """Say how good a position looks to the side to move; 100 is about one stone."""
+    raise NotImplementedError("evaluate")

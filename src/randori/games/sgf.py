@@ -16,9 +16,10 @@ from randori.errors import UserError
 from randori.games import text as board_text
 from randori.games.game import Game
 from randori.games.position import Position, Result, Side
-from randori.games.records import GameRecord, Option, read_options
+from randori.games.records import GameRecord, Option, read_options, read_options_text
 from randori.games.registry import load_game
 from randori.games.sgf_syntax import Node, main_lines, simple_text, wrap, write_property
+from randori.spec import option_text
 
 GAME = "go"
 """The one game that SGF is read and written for."""
@@ -26,6 +27,8 @@ COLUMNS = "ABCDEFGHJKLMNOPQRST"
 LETTERS = "abcdefghijklmnopqrs"
 SET_UP = {"AB": "x", "AW": "o", "AE": "."}
 SIDES: Mapping[str, Side] = {"B": "first", "W": "second"}
+OWN = "XR"
+"""Our own property, for options that SGF has no words for."""
 KEPT = ("RE", "RU", "HA", "DT", "EV", "RO", "PC", "GN", "BR", "WR", "TM", "OT", "SO", "CP")
 """What a root may say that records have no field for: they keep it as it is, under ``sgf``."""
 RULES = {
@@ -66,10 +69,14 @@ def _read_game(nodes: list[Node]) -> GameRecord:
     if rules := read_rules(root.get("RU", "")):
         options["ko"], options["suicide"] = rules
     game = load_game(GameRecord(GAME, (), options=options).spec)
-    if root.get("KM") and (komi := _number("KM", root["KM"])) != _komi(game):
-        game = load_game(GameRecord(GAME, (), options={**options, "komi": komi}).spec)
+    if root.get("KM") and (komi := _read_komi(root["KM"])) != _komi(game):
+        options["komi"] = komi
+    options |= _read_own(root.get(OWN, ""))
+    game = load_game(GameRecord(GAME, (), options=options).spec)
     position, side = _read_start(nodes, game)
     moves, values = _read_moves(nodes, game.board[0], side)
+    if len(moves) > game.longest:  # no rules but ours end a game for its length
+        game = load_game(GameRecord(GAME, (), options={**options, "cap": len(moves) + 2}).spec)
     agents = {str(SIDES[side]): root[name] for side in SIDES if root.get(name := f"P{side}")}
     kept = {name: root[name] for name in KEPT if root.get(name)}
     record = GameRecord(
@@ -90,18 +97,32 @@ def _settle(record: GameRecord) -> GameRecord:
         return replace(record, result=outcome)
     if outcome == record.result:
         return record
-    return replace(record, moves=record.moves[:-2], values=record.values[:-2])
+    note = "the last two passes are left out: the file's result is not that of the area"
+    extra = {**record.extra, "note": note}
+    return replace(record, moves=record.moves[:-2], values=record.values[:-2], extra=extra)
 
 
 def _komi(game: Game) -> float:
     return float(game.constants["TWICE_KOMI"] / 2)
 
 
-def _number(name: str, written: str) -> float:
+def _read_komi(written: str) -> float:
+    """Read KM; some servers write 3.75 stones, or 375 hundredths, where 7.5 points are meant."""
     try:
-        return float(written)
+        komi = float(written)
     except ValueError:
-        raise UserError(f"{name}[{written}] is no number") from None
+        raise UserError(f"KM[{written}] is no number") from None
+    if abs(komi) >= 100:
+        komi /= 100
+    return 2 * komi if abs(komi) < 100 and (2 * komi) % 1 and not (4 * komi) % 1 else komi
+
+
+def _read_own(written: str) -> dict[str, Option]:
+    """Read the options that SGF has no words for, in our own property."""
+    try:
+        return dict(read_options_text(written))
+    except ValueError:
+        raise UserError(f"{OWN}[{written}]: expected options such as cap=200") from None
 
 
 def _read_size(written: str) -> int:
@@ -154,6 +175,8 @@ def _read_cells(name: str, value: str, size: int) -> Iterator[int]:
     """Yield the cells of a point, or of a rectangle such as ``aa:cc``."""
     ends = [_read_point(name, point, size) for point in value.split(":")]
     (top, left), (bottom, right) = ends[0], ends[-1]
+    if len(ends) > 2 or top > bottom or left > right:
+        raise UserError(f"{name}[{value}]: expected a point, or upper left and lower right")
     for row in range(top, bottom + 1):
         yield from range(row * size + left, row * size + right + 1)
 
@@ -178,7 +201,8 @@ def _read_moves(nodes: list[Node], size: int, turn: str) -> tuple[list[str], lis
                 row, column = _read_point(name, point, size)
                 vertex = f"{COLUMNS[column]}{size - row}"
             moves += [vertex] if name == turn else ["pass", vertex]
-            values += [None] * (len(moves) - len(values) - 1) + [float(said[1]) if said else None]
+            value = max(-1.0, min(1.0, float(said[1]))) if said else None
+            values += [None] * (len(moves) - len(values) - 1) + [value]
             turn = "W" if name == "B" else "B"
     while moves[-3:] == ["pass"] * 3:  # under AGA rules White passes last; two end our game
         del moves[-1], values[-1]
@@ -202,7 +226,9 @@ def write_sgf(record: GameRecord) -> str:
         root["RE"] = write_result(record.result, positions[-1])
     players = {f"P{side}": record.agents.get(SIDES[side], "") for side in SIDES}
     size = positions[0].game.board[0]
-    facts = {"SZ": str(size), "KM": f"{_komi(positions[0].game):g}", **players, **root}
+    own = {k: v for k, v in record.options.items() if k in ("cap", "eyes")}
+    facts = {"SZ": str(size), "KM": f"{_komi(positions[0].game):g}", **players, **root,
+             OWN: ",".join(f"{k}={option_text(v)}" for k, v in own.items())}  # fmt: skip
     parts = ["(;GM[1]", "FF[4]", "CA[UTF-8]", f"AP[Randori:{__version__}]"]
     parts += [write_property(name, value) for name, value in facts.items() if value]
     parts += _write_start(positions[0]) if record.position else []

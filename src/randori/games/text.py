@@ -6,6 +6,7 @@ game without `set_up` is written as its raw words, ``@0.1f.3``, which reads back
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
@@ -79,6 +80,19 @@ def details(game: Game, state: State) -> str:
 def trays(game: Game, state: State) -> tuple[Tray, ...]:
     """Return what the two sides hold beside the board; nothing for most games."""
     return _ask(game, "trays", game.look.trays, state) if game.look.trays is not None else ()
+
+
+def usual_move(game: Game, move: str) -> str:
+    """Write a move as the game does, where people have another way: ``--`` for a pass."""
+    with suppress(ValueError):
+        if game.split_moves is not None and len(moves := game.split_moves(move)) == 1:
+            return moves[0]
+    return move
+
+
+def explain(game: Game, state: State, move: str) -> str:
+    """Say why a move is not legal, where the game knows."""
+    return str(_ask(game, "explain", game.explain, state, move)) if game.explain is not None else ""
 
 
 def position_text(game: Game, state: State) -> str:

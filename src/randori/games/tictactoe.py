@@ -76,6 +76,8 @@ def set_up(cells: str, side: int) -> State:
     if crosses - noughts != side:
         raise ValueError(f"{crosses} x and {noughts} o with {'xo'[side]} to move cannot be reached")
     stones = [sum(1 << i for i, glyph in enumerate(cells) if glyph == g) for g in "xo"]
+    if any(stones[side] & line == line for line in LINES):
+        raise ValueError(f"{'xo'[side]} has three in line and yet is to move")
     return np.array([crosses + noughts, stones[side], stones[1 - side]], dtype=np.uint64)
 
 

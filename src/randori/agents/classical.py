@@ -1,0 +1,173 @@
+"""Agents that look ahead without learning: one ply, or by alpha-beta over a fixed evaluation."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.agents.simple import expect_no_value
+from randori.games.dice import Dice, below
+from randori.games.evaluation import find_evaluation
+from randori.games.game import Game
+from randori.games.kernels import ONGOING, State
+from randori.games.rules import STATE_WORDS, evaluate, legal, outcome, play
+from randori.search.alphabeta import AlphaBeta, AlphaBetaConfig, final_score, value_of
+from randori.search.search import Analysis, Move
+
+DEPTH, CLOCK_DEPTH = 4, 60
+"""Plies of alpha-beta if nobody says how many; and at most, if a clock decides."""
+
+
+def look_one_ply(
+    states: NDArray[np.uint64],
+    after: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    dice: Dice,
+    picked: NDArray[np.int32],
+    scores: NDArray[np.int64],
+) -> None:
+    """Pick the move whose position looks worst to the opponent; equals by lot."""
+    for b in range(len(states)):
+        ties = 0
+        for i in range(legal(states[b], actions)):
+            for word in range(STATE_WORDS):
+                after[word] = states[b, word]
+            play(after, actions[i])
+            result = outcome(after)
+            score = -evaluate(after) if result == ONGOING else -final_score(after, result)
+            ties = 0 if i == 0 or score > scores[b] else ties
+            if ties == 0 or score == scores[b]:
+                ties += 1
+                if below(dice, ties) == 0:
+                    picked[b] = actions[i]
+                scores[b] = score
+
+
+class GreedyPlayer:
+    """Plays the best move at first glance."""
+
+    def __init__(self, game: Game, name: str | None) -> None:
+        self._look = game.kernel(look_one_ply, evaluate=find_evaluation(game, name))
+        self._after = np.zeros(game.num_words, dtype=np.uint64)
+        self._actions = np.zeros(game.num_actions, dtype=np.int32)
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Pick the best move after one ply, equals by lot."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return what the best moves are worth."""
+        picked, scores = np.zeros(len(states), np.int32), np.zeros(len(states), np.int64)
+        dice = rng.integers(0, 2**63, size=1, dtype=np.uint64)
+        self._look(states, self._after, self._actions, dice, picked, scores)
+        return picked, np.array([value_of(int(score)) for score in scores], dtype=np.float32)
+
+
+def greedy(game: Game, value: str | None, *, evaluation: str | None = "material") -> GreedyPlayer:
+    """Pick the move that looks best after one ply: most stones, or another evaluation."""
+    expect_no_value("greedy", value)
+    return GreedyPlayer(game, evaluation)
+
+
+class AlphaBetaPlayer:
+    """A search a thread, each with its own table; equal moves are not drawn by lot."""
+
+    def __init__(self, game: Game, name: str | None, config: AlphaBetaConfig, threads: int) -> None:
+        self._game = game
+        judge = find_evaluation(game, name)
+        self._idle: SimpleQueue[AlphaBeta] = SimpleQueue()
+        for _ in range(threads):
+            self._idle.put(AlphaBeta(game, judge, config))
+        self._threads = threads
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Search every position."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return the searches' values too."""
+
+        def search(state: State) -> tuple[int, float]:
+            engine = self._idle.get()
+            try:
+                found = engine.run(state)
+            finally:
+                self._idle.put(engine)
+            return found.line[0], found.value
+
+        if len(states) == 1 or self._threads == 1:
+            found = [search(state) for state in states]
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                found = list(pool.map(search, states))
+        actions, values = zip(*found, strict=True)
+        return np.array(actions, dtype=np.int32), np.array(values, dtype=np.float32)
+
+    def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
+        """Score every move by a search one ply less deep, the best one by its own search."""
+        engine = self._idle.get()
+        try:
+            found = engine.run(state)
+            moves = [
+                self._weigh(engine, state, action) for action in self._game.legal_actions(state)
+            ]
+        finally:
+            self._idle.put(engine)
+        best = found.line[0]
+        order = sorted(moves, key=lambda move: (move.action != best, -move.value))
+        return Analysis(found.value, order, found.line, found.total_nodes)
+
+    def _weigh(self, engine: AlphaBeta, state: State, action: int) -> Move:
+        after = state.copy()
+        self._game.plain.play(after, action)
+        found = engine.run(after, fewer=1)
+        score, nodes = -found.score, found.total_nodes
+        proven = None if abs(value_of(score)) < 1 else ("win" if score > 0 else "loss")
+        return Move(action, nodes, 0.0, value_of(score), proven)
+
+
+def alphabeta(
+    game: Game,
+    value: str | None,
+    *,
+    depth: int | None = None,
+    seconds: float = 0.0,
+    evaluation: str | None = None,
+    ordering: bool = True,
+    null_move: bool = False,
+    quiescence: int = 0,
+    table_mb: float = 16.0,
+    threads: int = 0,
+) -> AlphaBetaPlayer:
+    """Search to a depth (4 if nothing is said), or for some seconds a move, with pruning."""
+    expect_no_value("alphabeta", value)
+    if depth is None:
+        depth = CLOCK_DEPTH if seconds else DEPTH
+    config = AlphaBetaConfig(depth, seconds, True, ordering, null_move, quiescence, table_mb)
+    return AlphaBetaPlayer(game, evaluation, config, _cores(threads))
+
+
+def minimax(
+    game: Game,
+    value: str | None,
+    *,
+    depth: int = 3,
+    evaluation: str | None = None,
+    threads: int = 0,
+) -> AlphaBetaPlayer:
+    """Search to a depth without pruning (paper C)."""
+    expect_no_value("minimax", value)
+    config = AlphaBetaConfig(depth, prune=False)
+    return AlphaBetaPlayer(game, evaluation, config, _cores(threads))
+
+
+def _cores(threads: int) -> int:
+    if threads < 0:
+        raise ValueError("threads must not be negative; 0 stands for all cores")
+    return threads or os.cpu_count() or 1

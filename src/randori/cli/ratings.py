@@ -1,0 +1,224 @@
+"""Ratings on the command line: the crosstable, and what a store of games says of its agents."""
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from randori.arena.match import score_interval
+from randori.arena.ratings import Ratings, Result, rate, sequential_elo
+from randori.arena.store import Store, StoredGame, as_record, write_csv
+from randori.arena.tournament import Plan
+from randori.cli.match import expect_new_file
+from randori.cli.report import note, print_json, print_table
+from randori.errors import UserError, nearest
+from randori.games.game import Game
+from randori.games.records import write_records
+from randori.games.registry import load_game
+from randori.runs import atomic
+
+
+@dataclass(frozen=True)
+class Score:
+    """Wins, draws and losses of one agent, against one other or all."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        """Games in all."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> float:
+        """A draw counts half."""
+        return self.wins + self.draws / 2
+
+    @property
+    def share(self) -> float:
+        """Mean score."""
+        return self.points / max(1, self.games)
+
+
+def run_ratings(
+    spec: str,
+    path: Path,
+    *,
+    anchors: Sequence[str],
+    tournament: str | None,
+    by_elo: bool,
+    csv_file: Path | None,
+    export: Path | None,
+    as_json: bool,
+) -> None:
+    """Rate all agents that have games in the store."""
+    for file in filter(None, (csv_file, export)):
+        expect_new_file(file)
+    fixed = parse_anchors(anchors)
+    game = load_game(spec)
+    with Store(path, create=False) as store:
+        chosen = None if tournament is None else Plan.from_dict(store.plan(tournament)).id
+        games = [one for one in store.games(game.spec, chosen) if one.first != one.second]
+        if not games:
+            known = nearest(game.spec, store.count_by_game())
+            raise UserError(f"{path} has no games of {game.spec} between two agents; {known}")
+    ratings = rate(results_of(games), anchors=fixed)
+    scores = cross(games)
+    rows = json_rows(ratings, scores, {})
+    if by_elo:
+        if fixed:
+            raise UserError("--anchor is for the joint fit; Elo in the order of play has none")
+        rows = elo_rows(rows, sequential_elo(results_of(games)))
+    if export is not None:
+        export_games(game, games, export)
+    if csv_file is not None:
+        atomic.write_text(csv_file, ratings_csv(rows))
+    if as_json:
+        print_json(rows)
+        return
+    print(f"{game.spec}: {len(ratings.agents)} agents, {len(games)} games")
+    if by_elo:
+        print_elo(rows)
+    else:
+        print_ratings(ratings, scores)
+
+
+def parse_anchors(texts: Sequence[str]) -> dict[str, float]:
+    """Read ``AGENT=850``; the agent may have equals signs of its own."""
+    found = {}
+    for text in texts:
+        agent, _, number = text.rpartition("=")
+        try:
+            rating = float(number)
+        except ValueError:
+            rating = math.nan
+        if not agent.strip() or not math.isfinite(rating):
+            raise UserError(f"--anchor {text!r}: expected AGENT=RATING, such as random=0")
+        found[agent.strip()] = rating
+    return found
+
+
+def results_of(games: Sequence[StoredGame]) -> list[Result]:
+    """Return what ratings are made from."""
+    return [Result(game.first, game.second, game.score) for game in games]
+
+
+def cross(games: Sequence[StoredGame]) -> dict[tuple[str, str], Score]:
+    """Return the score of each agent against each that it met."""
+    tally: dict[tuple[str, str], list[int]] = {}
+    for game in games:
+        place = round(2 - 2 * game.score)
+        tally.setdefault((game.first, game.second), [0, 0, 0])[place] += 1
+        tally.setdefault((game.second, game.first), [0, 0, 0])[2 - place] += 1
+    return {pair: Score(*counts) for pair, counts in tally.items()}
+
+
+def totals(agent: str, scores: dict[tuple[str, str], Score]) -> Score:
+    """Add up an agent's scores."""
+    mine = [score for (who, _), score in scores.items() if who == agent]
+    return Score(*(sum(getattr(one, name) for one in mine) for name in ("wins", "draws", "losses")))
+
+
+def json_rows(
+    ratings: Ratings, scores: dict[tuple[str, str], Score], extra: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a row an agent, with its scores against the others and how likely it is stronger."""
+    rows = []
+    for i, row in enumerate(ratings.rows()):
+        agent = row["agent"]
+        total = totals(agent, scores)
+        low, high = score_interval(total.share, total.games)
+        against = {
+            other: {"games": score.games, "score": score.share, "superiority": superiority}
+            for j, other in enumerate(ratings.agents)
+            if (score := scores.get((agent, other))) is not None
+            for superiority in [_number(float(ratings.superiority[i, j]))]
+        }
+        rows.append({
+            **row, "wins": total.wins, "draws": total.draws, "losses": total.losses,
+            "score_low": low, "score_high": high, "against": against, **extra,
+        })  # fmt: skip
+    return rows
+
+
+def elo_rows(rows: list[dict[str, Any]], elo: dict[str, float]) -> list[dict[str, Any]]:
+    """Put Elo in the order of play in the place of joint ratings; it has no interval."""
+    found = [row | {"rating": elo[row["agent"]], "low": None, "high": None} for row in rows]
+    return sorted(found, key=lambda row: -row["rating"])
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def print_ratings(ratings: Ratings, scores: dict[tuple[str, str], Score]) -> None:
+    """Print the crosstable: a row and a column an agent, the strongest first."""
+    rows = []
+    for i, row in enumerate(ratings.rows()):
+        total = totals(row["agent"], scores)
+        low, high = (f"{100 * bound:.1f}" for bound in score_interval(total.share, total.games))
+        cells = [_cell(scores.get((row["agent"], other)), i == j)
+                 for j, other in enumerate(ratings.agents)]  # fmt: skip
+        rows.append((
+            str(i + 1), row["agent"], f"{row['rating']:+.0f}",
+            f"[{row['low']:+.0f}, {row['high']:+.0f}]", f"{100 * total.share:.1f} %",
+            f"[{low}, {high}]", str(total.games), _likelier(ratings, i), *cells,
+        ))  # fmt: skip
+    columns = [str(i + 1) for i in range(len(rows))]
+    heads = ("", "agent", "rating", "95 %", "score", "95 %", "games", "> next", *columns)
+    print_table(rows, heads, numbers=(0, 2, 4, 6, *range(7, len(heads))))
+    first = ratings.first_move
+    print(f"moving first is worth {first.value:+.0f} [{first.low:+.0f}, {first.high:+.0f}] Elo; "
+          f"equals draw {100 * ratings.draws.value:.0f} % of games; {ratings.fixed}")  # fmt: skip
+    if len(ratings.groups) > 1:
+        parts = " | ".join(", ".join(group) for group in ratings.groups)
+        note(f"note: no games connect these groups, so compare ratings only within one: {parts}")
+
+
+def _cell(score: Score | None, is_self: bool) -> str:
+    if score is None or is_self:
+        return "–"
+    return f"{score.points:g}/{score.games}"
+
+
+def _likelier(ratings: Ratings, i: int) -> str:
+    """Say how likely an agent is stronger than the next one in the table."""
+    if i + 1 == len(ratings.agents) or math.isnan(chance := ratings.superiority[i, i + 1]):
+        return "–"
+    return f"{100 * chance:.0f} %"
+
+
+def print_elo(rows: Sequence[dict[str, Any]]) -> None:
+    """Print Elo in the order of play."""
+    lines = [
+        (str(i), row["agent"], f"{row['rating']:.0f}", f"{100 * row['score']:.1f} %",
+         str(row["games"]))
+        for i, row in enumerate(rows, start=1)
+    ]  # fmt: skip
+    print_table(lines, ("", "agent", "Elo", "score", "games"), numbers=(0, 2, 3, 4))
+    print("Elo in the order of play, from 1200 with K = 24; it has no interval")
+
+
+def ratings_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Write the ratings as a table with a header."""
+    names = ("agent", "rating", "low", "high", "games", "wins", "draws", "losses", "score")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([row[name] for name in names] for row in rows)
+    return text.getvalue()
+
+
+def export_games(game: Game, games: Sequence[StoredGame], path: Path) -> None:
+    """Write games as .csv, a row each, or as .jsonl records that `randori show` reads."""
+    if path.suffix.lower() == ".csv":
+        atomic.write_text(path, write_csv(games))
+    elif path.suffix.lower() == ".jsonl":
+        atomic.write_text(path, write_records(as_record(game, one) for one in games))
+    else:
+        raise UserError(f"--export {path}: games are written as .csv or .jsonl")

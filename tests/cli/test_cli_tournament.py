@@ -1,0 +1,247 @@
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+AGENTS = ("random", "uct:simulations=5", "uct:simulations=50")
+FIELDS = {"agent", "rating", "low", "high", "games", "score"}
+
+
+@pytest.fixture
+def arena(randori):
+    """Play a small tournament; its rows."""
+    answer = randori("tournament", "tictactoe", *AGENTS, "-t", "6", "--json")
+    assert answer.code == 0, answer.err
+    return answer.json
+
+
+def test_rows(arena):
+    assert all(set(row) >= FIELDS for row in arena)
+    assert {row["agent"] for row in arena} == set(AGENTS)
+    assert {row["games"] for row in arena} == {24}
+    ratings = [row["rating"] for row in arena]
+    assert ratings == sorted(ratings, reverse=True)
+    assert all(row["low"] < row["rating"] < row["high"] for row in arena)
+    assert arena[0]["agent"] == "uct:simulations=50"
+    assert all(row["wins"] + row["draws"] + row["losses"] == 24 for row in arena)
+    there = arena[0]["against"][arena[2]["agent"]]
+    back = arena[2]["against"][arena[0]["agent"]]
+    assert there["score"] + back["score"] == pytest.approx(1)
+    assert there["superiority"] + back["superiority"] == pytest.approx(1)
+    assert there["superiority"] > 0.99
+
+
+def test_crosstable_and_going_on(randori, arena):
+    answer = randori("tournament", "tictactoe", *AGENTS, "-t", "6")
+    name = arena[0]["tournament"]
+    assert f"tournament {name}: 36 of 36 games are in arena.sqlite already" in answer.err
+    assert f"tictactoe: tournament {name}, 3 agents, 6 rounds, 36 games" in answer.out
+    assert "moving first is worth" in answer.out
+    assert "the mean is 0" in answer.out
+    assert "/12" in answer.out
+    more = randori("tournament", "--resume", name[:5], "-t", "8", "--json")
+    assert {row["games"] for row in more.json} == {32}
+    assert "36 of 48 games" in more.err
+
+
+def test_repeated_games_are_told(randori, trained):
+    agents = [f"az:{trained},simulations={n},runtime=torch" for n in (2, 4)]
+    line = ("tournament", "tictactoe", *agents, "-t", "4", "--opening-plies")
+    assert "games differ" in randori(*line, "0").err
+    assert "of 8 games differ" in randori(*line, "0").err
+
+
+def test_ratings_join_all_games(randori, arena):
+    randori("match", "tictactoe", "random", "uct:simulations=20", "-n", "10", "--store",
+            "arena.sqlite")  # fmt: skip
+    rows = randori("ratings", "tictactoe", "--json").json
+    assert {row["agent"]: row["games"] for row in rows} == {
+        "random": 34, "uct:simulations=5": 24, "uct:simulations=50": 24, "uct:simulations=20": 10,
+    }  # fmt: skip
+    name = arena[0]["tournament"]
+    only = randori("ratings", "tictactoe", "--tournament", name, "--json").json
+    assert [row["rating"] for row in only] == pytest.approx([row["rating"] for row in arena])
+    table = randori("ratings", "tictactoe").out
+    assert "tictactoe: 4 agents, 46 games" in table
+
+
+def test_anchors(randori, arena):
+    line = ("ratings", "tictactoe", "--anchor", "uct:simulations=5=850")
+    rows = {row["agent"]: row for row in randori(*line, "--json").json}
+    anchor = rows["uct:simulations=5"]
+    assert (anchor["low"], anchor["rating"], anchor["high"]) == (850, 850, 850)
+    assert "uct:simulations=5 is fixed at 850" in randori(*line).out
+    free = {row["agent"]: row["rating"] for row in arena}
+    for agent, row in rows.items():
+        shift = 850 - free["uct:simulations=5"]
+        assert row["rating"] == pytest.approx(free[agent] + shift, abs=1e-3)
+
+
+def test_elo_in_the_order_of_play(randori, arena):
+    rows = randori("ratings", "tictactoe", "--elo", "--json").json
+    assert sum(row["rating"] for row in rows) == pytest.approx(3600)
+    assert rows[0]["rating"] > 1200 > rows[-1]["rating"]
+    assert rows[0]["low"] is rows[0]["high"] is None
+    assert "from 1200 with K = 24" in randori("ratings", "tictactoe", "--elo").out
+
+
+def test_files(randori, arena):
+    line = ("ratings", "tictactoe", "--csv", "r.csv", "--export", "g.jsonl")
+    assert randori(*line).code == 0
+    rows = list(csv.DictReader(Path("r.csv").read_text().splitlines()))
+    assert [row["agent"] for row in rows] == [row["agent"] for row in arena]
+    assert float(rows[0]["rating"]) == pytest.approx(arena[0]["rating"])
+    records = [json.loads(text) for text in Path("g.jsonl").read_text().splitlines()]
+    assert len(records) == 36
+    assert records[0]["tournament"] == arena[0]["tournament"]
+    assert randori("show", "g.jsonl", "--game", "36", "--json").json["outcome"] is not None
+    assert randori("ratings", "tictactoe", "--export", "g.csv").code == 0
+    assert len(Path("g.csv").read_text().splitlines()) == 37
+    assert randori(*line).complaint == "r.csv exists already; choose another name"
+    answer = randori("ratings", "tictactoe", "--export", "g.txt")
+    assert answer.complaint == "--export g.txt: games are written as .csv or .jsonl"
+
+
+def test_groups_are_told(randori):
+    for pair in (("random", "uct"), ("uct:simulations=3", "uct:simulations=4")):
+        randori("match", "tictactoe", *pair, "-n", "6", "--store", "s.sqlite")
+    answer = randori("ratings", "tictactoe", "--store", "s.sqlite")
+    assert "no games connect these groups" in answer.err
+    assert "the mean of each group is 0" in answer.out
+    rows = randori("ratings", "tictactoe", "--store", "s.sqlite", "--json").json
+    assert len(rows[0]["against"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("tournament", "Missing argument 'GAME'"),
+        ("tournament tictactoe random", "a tournament needs at least 2 agents, not 1"),
+        ("tournament tictactoe random rndom", "there is no agent 'rndom'; did you mean 'random'?"),
+        ("tournament tictactoe random random", "agent 'random' is entered twice"),
+        ("tournament tictactoe random uct -t 0", "needs at least 1 round, not 0"),
+        ("tournament tictactoe random uct --jobs 0", "--jobs must be at least 1, not 0"),
+        ("tournament tictactoe random uct --store no/a.sqlite", "there is no folder 'no'"),
+        ("tournament --resume x", "there is no store arena.sqlite"),
+        ("tournament tictactoe --resume x", "--resume knows the game"),
+        ("tournament tictactoe random uct --opening-plies -1", "must not be negative"),
+        ("tournament tictactoe random uct --openings none.txt", "cannot read openings"),
+        ("tournament tictactoe random uct --opening-agent random", "cannot draw openings"),
+        ("ratings tictactoe", "there is no store arena.sqlite; a tournament or match --store"),
+        ("ratings tictactoe --anchor random", "expected AGENT=RATING"),
+        ("ratings tictactoe --anchor =3", "expected AGENT=RATING"),
+    ],
+)
+def test_bad_input_is_one_line(randori, line, words):
+    assert words in randori(*line.split()).complaint
+    assert [path for path in Path().iterdir() if path.name != "arena.sqlite"] == []
+
+
+def test_bad_input_about_a_store(randori, arena):
+    assert "has no games of connect4" in randori("ratings", "connect4").complaint
+    answer = randori("ratings", "tictactoe", "--anchor", "rando=0")
+    assert answer.complaint == "--anchor 'rando': no game of that agent; did you mean 'random'?"
+    assert "has no tournament 'x'" in randori("tournament", "--resume", "x").complaint
+    answer = randori("ratings", "tictactoe", "--elo", "--anchor", "random=0")
+    assert "--anchor is for the joint fit" in answer.complaint
+    Path("text.sqlite").write_text("words " * 200)
+    answer = randori("ratings", "tictactoe", "--store", "text.sqlite")
+    assert answer.complaint == "store text.sqlite: file is not a database"
+
+
+ENGINE = """
+import sys
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "genmove":
+        sys.exit(3)
+    print("= 2\\n" if words[0] == "protocol_version" else "=\\n", flush=True)
+"""
+
+
+def test_an_engine_that_crashes_forfeits(randori):
+    """Its games are lost with the reason in the store, and the tournament goes on to its end."""
+    Path("engine.py").write_text(ENGINE)
+    engine = f"gtp:{sys.executable} engine.py"
+    line = ("tournament", "go:size=5", engine, "random", "-t", "2")
+    answer = randori(*line, "--json")
+    rows = {row["agent"]: row for row in answer.json}
+    assert rows["random"]["wins"] == rows["random"]["games"] == 4
+    assert "4 of 4 games were given up: python" in answer.err
+    randori("ratings", "go:size=5", "--export", "games.jsonl")
+    records = [json.loads(text) for text in Path("games.jsonl").read_text().splitlines()]
+    assert all("exit code 3" in record["reason"] for record in records)
+    assert randori("show", "games.jsonl").code == 0
+
+
+def start_tournament(folder: Path, *more: str) -> subprocess.Popen[str]:
+    """Begin a tournament that takes a while, and wait until some games are over."""
+    code = "import sys; from randori.cli import main; sys.exit(main())"
+    line = ("tournament", "connect4", "random", "uct:simulations=100", "uct:simulations=101",
+            "-t", "20", *more)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *line], cwd=folder, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while count(folder) < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return process
+
+
+def count(folder: Path) -> int:
+    try:
+        base = sqlite3.connect(f"file:{folder}/arena.sqlite?mode=ro", uri=True)
+        return int(base.execute("SELECT COUNT(*) FROM games").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_a_killed_tournament_goes_on(randori, tmp_path, jobs):
+    process = start_tournament(tmp_path, "--jobs", jobs)
+    process.kill()
+    process.communicate()
+    over = count(tmp_path)
+    assert 5 <= over < 120
+    wait_for_orphans(process.pid)
+    over = count(tmp_path)
+    line = ("connect4", "random", "uct:simulations=100", "uct:simulations=101", "-t", "20")
+    answer = randori("tournament", *line, "--json")
+    assert f"{over} of 120 games are in arena.sqlite already" in answer.err
+    assert {row["games"] for row in answer.json} == {80}
+
+
+def wait_for_orphans(session: int) -> None:
+    """Wait until no process of a session is left: workers notice that nobody listens."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(session, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("workers outlive the tournament")
+
+
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_ctrl_c_says_how_to_go_on(randori, tmp_path, jobs):
+    process = start_tournament(tmp_path, "--jobs", jobs)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    lines = said.splitlines()
+    assert "stopped; all finished games are kept, go on with" in lines
+    assert "tournament --resume" in lines[-1]
+    name = lines[-1].split("--resume ")[1].split()[0]
+    wait_for_orphans(process.pid)
+    answer = randori("tournament", "--resume", name, "-t", "1", "--json")
+    assert answer.code == 0
