@@ -21,7 +21,7 @@ PICTURES = {
     "shobu": "shobu --position PUSH_OPTIONS --moves a1f1E2",
     "choko": 'choko --moves "C3 C4 B3 D4 C3xC5,D4"',
     "go": 'go --moves "E5 C3 G3 C7 G7 D5 E6 E3 F4 D6"',
-    "othello": "othello --moves f5d6c3d3c4f4f6",
+    "othello": "othello --moves f5d6c3d3c4f4f6 --dots",
     "connect4": "connect4 --moves 4435366",
 }
 """What `randori show --svg` drew for the pages."""

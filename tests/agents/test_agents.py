@@ -160,9 +160,9 @@ def test_analysis(spec: str) -> None:
     assert position.action_text(position.parse(agent.choose(position))) == agent.choose(
         position
     ) or (spec.startswith(("random", "uct", "greedy")))
-    if spec == "random":
+    if spec in ("random", "greedy"):
         assert not agent.can_analyse
-        with pytest.raises(UserError, match="'random' picks moves but cannot analyse"):
+        with pytest.raises(UserError, match=f"{spec!r} picks moves but cannot analyse"):
             agent.analyse(position)
         return
     assert agent.can_analyse
@@ -170,13 +170,17 @@ def test_analysis(spec: str) -> None:
     assert -1 <= analysis.value <= 1
     assert sorted(move.action for move in analysis.moves) == position.actions()
     assert analysis.best is analysis.moves[0]
-    visits = [move.visits for move in analysis.moves]
-    assert sum(visits) == {"uct": 29, "az:": 12, "pol": 0}[spec[:3]]
-    assert visits == sorted(visits, reverse=True)
-    assert all(-1 <= move.value <= 1 for move in analysis.moves)
     for move in analysis.line:
         position = position.play(move)
     assert (len(analysis.line) == 0) == spec.startswith("policy")
+    assert all(-1 <= move.value <= 1 for move in analysis.moves)
+    if spec.startswith(("minimax", "alphabeta")):
+        assert analysis.best.value == max(move.value for move in analysis.moves)
+        assert analysis.best.value == pytest.approx(analysis.value)
+        return
+    visits = [move.visits for move in analysis.moves]
+    assert sum(visits) == {"uct": 29, "az:": 12, "pol": 0}[spec[:3]]
+    assert visits == sorted(visits, reverse=True)
     if not spec.startswith("uct"):
         assert sum(move.prior for move in analysis.moves) == pytest.approx(1, abs=1e-5)
 

@@ -57,7 +57,7 @@ def test_package_is_light_and_its_face_is_there():
 def test_nothing_imports_the_command_line():
     package = Path(__file__).parents[2] / "src" / "randori"
     for path in package.rglob("*.py"):
-        if "cli" not in path.relative_to(package).parts:
+        if "cli" not in path.relative_to(package).parts and path.name != "__main__.py":
             assert "randori.cli" not in path.read_text(), path
 
 

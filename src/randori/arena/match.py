@@ -102,7 +102,7 @@ class MatchResult:
             "score": self.score,
             "score_low": low,
             "score_high": high,
-            "elo": elo(self.score, 0.5 / count),
+            "elo": elo(self.score, 0.5 / (count + 1)),
             "elo_low": elo(low),
             "elo_high": elo(high),
             "distinct_games": self.distinct,

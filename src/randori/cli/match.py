@@ -71,6 +71,8 @@ def run_match(
     book = openings.book(game)
     if save is not None:
         expect_new_file(save)
+        if save.suffix.lower() not in (".jsonl", ".sgf"):
+            raise UserError(f"--save {save}: games are saved as .jsonl, or as .sgf for {GAME}")
         if save.suffix.lower() == ".sgf" and game.name != GAME:
             raise UserError(f"--save {save}: SGF is for {GAME}; save {game.name} as .jsonl")
     agents = load_agent(a, game), load_agent(b, game)
