@@ -42,7 +42,8 @@ def describe(stats: Stats) -> list[str]:
         lines.append(f"  stones taken in a game     {stats.captures}")
     if stats.cut_off:
         share = 100 * stats.cut_off / stats.games
-        lines.append(f"  games of {stats.longest} plies, the most".ljust(29) + f"{share:.1f} %")
+        label = f"  games of {stats.longest} plies".ljust(29)
+        lines.append(f"{label}{share:.1f} %   (none is longer)")
     if stats.placed_branching is not None:
         lines.append(
             f"  legal moves of a position  {stats.placed_branching}   ({stats.placed} positions "
