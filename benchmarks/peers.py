@@ -6,6 +6,7 @@ object goes to stdout, a table for people to stderr:
     python benchmarks/peers.py selfplay --game othello --batch 64 --simulations 100   # Pgx + mctx
     python benchmarks/peers.py tree --game othello --batch 256 --simulations 400      # Pgx + mctx
     python benchmarks/peers.py perft --game othello --depth 7                         # OpenSpiel
+    python benchmarks/peers.py alphabeta --game othello --depth 5                     # OpenSpiel
 """
 
 import argparse
@@ -83,6 +84,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     rules.add_argument("--depth", type=positive, default=7)
     leaves = "count the last ply's legal moves (faster), or play each of them"
     rules.add_argument("--leaves", choices=("counted", "played"), default="counted", help=leaves)
+
+    ahead = command(alphabeta, tuple(PERFT), 3)
+    ahead.add_argument("--depth", type=positive, default=5)
     return parser.parse_args(arguments)
 
 
@@ -137,6 +141,27 @@ def random_moves(start: Any, seconds: float) -> float:
             state.apply_action(random.choice(state.legal_actions()))
             moves += 1
     return moves / (time.perf_counter() - began)
+
+
+def alphabeta(args: argparse.Namespace) -> dict[str, Any]:
+    """Time OpenSpiel's alpha-beta in Python; leaves are worth 0, so that rules and search count."""
+    import pyspiel
+    from open_spiel.python.algorithms import minimax
+
+    game, visited = pyspiel.load_game(args.game), 0
+    search = minimax._alpha_beta
+
+    def counting(*arguments: Any, **named: Any) -> Any:
+        nonlocal visited
+        visited += 1
+        return search(*arguments, **named)
+
+    minimax._alpha_beta = counting  # it calls itself by this name, so every node is counted
+    start = time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < args.seconds:
+        minimax.alpha_beta_search(game, None, lambda state: 0.0, args.depth, 0)
+    figures = {"nodes": visited, "nodes_per_s": visited / elapsed}
+    return {"peer": "open_spiel", **figures, **versions("open_spiel")}
 
 
 def count_by_copy(state: Any, depth: int, counted: bool) -> int:

@@ -65,7 +65,7 @@ def test_train(randori):
 
 def test_all(randori):
     answer = randori("bench", "all", "tictactoe", *SMALL, "--json")
-    assert set(answer.json) == {"search", "selfplay", "perft", "train"}
+    assert set(answer.json) == {"search", "selfplay", "perft", "alphabeta", "train"}
 
 
 def test_unknown(randori):

@@ -15,6 +15,7 @@ AGENTS = {
     "minimax": "randori.agents.classical:minimax",
     "alphabeta": "randori.agents.classical:alphabeta",
     "uct": "randori.agents.uct:uct",
+    "solver": "randori.agents.solver:solver",
     "az": "randori.agents.network:az",
     "policy": "randori.agents.network:policy",
     "gtp": "randori.agents.gtp:gtp",

@@ -19,10 +19,12 @@ from randori.cli.match import mean_length
 from randori.cli.report import amount, announced, note
 from randori.errors import UserError
 from randori.games.dice import Dice, seed_dice
+from randori.games.evaluation import find_evaluation
 from randori.games.game import Game
 from randori.games.kernels import ONGOING, wide
 from randori.games.perft import perft
 from randori.games.registry import GAMES, load_game
+from randori.search.alphabeta import AlphaBeta, AlphaBetaConfig
 from randori.search.search import Search, SearchConfig
 from randori.search.uniform import UniformEvaluator, play_out
 
@@ -41,6 +43,7 @@ PEER_GAMES = {
 }
 PEER_DEPTHS = {"go": 3}
 """Plies of the peer's perft, where they are not 7."""
+ALPHABETA_DEPTH = 12
 PEERS = Path(__file__).parents[3] / "benchmarks" / "peers.py"
 
 Figures = dict[str, Any]
@@ -292,10 +295,38 @@ def bench_train(work: Work) -> Figures:
     }
 
 
+def bench_alphabeta(work: Work) -> Figures:
+    """Count the nodes a second of alpha-beta with a material evaluation, on one thread.
+
+    Without table and order, as the peer searches: they save nodes, but each costs more.
+    """
+    game = load_game(work.game or "othello")
+    judge = find_evaluation(game, "material")
+    with announced(game.name):
+        roots, _ = random_positions(game, 16, game.longest // 2, np.random.default_rng(0))
+        AlphaBeta(game, judge, AlphaBetaConfig(2)).run(roots[0])
+    depth, nodes, seconds = 3, 0, 0.0
+    while seconds < 4 * PERFT_SECONDS and depth < ALPHABETA_DEPTH:
+        depth += 1
+        engine = AlphaBeta(game, judge, AlphaBetaConfig(depth, ordering=False, table_mb=0))
+        start = thread_time()
+        nodes = sum(engine.run(root).total_nodes for root in roots)
+        seconds = thread_time() - start
+    rate = nodes / seconds
+    return {
+        "game": game.spec,
+        "depth": depth,
+        "nodes": nodes,
+        "seconds": seconds,
+        "nodes_per_s": rate,
+    } | _beside(work, game, "alphabeta", [], lambda peer: rate / peer["nodes_per_s"])
+
+
 BENCHES: dict[str, Callable[[Work], Figures]] = {
     "search": bench_search,
     "selfplay": bench_selfplay,
     "perft": bench_perft,
+    "alphabeta": bench_alphabeta,
     "train": bench_train,
 }
 

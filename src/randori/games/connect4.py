@@ -10,7 +10,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.game import Game
+from randori.games.game import ExactSolver, Game
 from randori.games.kernels import (
     DRAW,
     FIRST,
@@ -82,6 +82,11 @@ def play(state: State, action: int) -> None:
     state[PLY] += U1
 
 
+def material(state: State) -> int:
+    """Count stones; none is ever taken, so that it says nothing but whose turn it is."""
+    return 100 * (popcount(state[MINE]) - popcount(state[THEIRS]))
+
+
 def lines(state: State) -> int:
     """Count the fours that are still open to either side."""
     return 10 * (open_lines(state[THEIRS]) - open_lines(state[MINE]))
@@ -114,6 +119,13 @@ UPRIGHT = Look(
     board=("#2463c5",), edge="#163f85", grid="", hole="#10264f", legal="#8fb6f2",
     stones=(RED, YELLOW), inks=("bright_red", "bright_yellow"), row_names=False,
 )  # fmt: skip
+
+
+def solver(game: Game) -> ExactSolver:
+    """Make the exact solver."""
+    from randori.games.connect4_solver import Solver  # it needs the constants of this file
+
+    return Solver(game)
 
 
 def game(width: int = 7, height: int = 6) -> Game:
@@ -162,7 +174,8 @@ def game(width: int = 7, height: int = 6) -> Game:
         title="Connect 4",
         rules=Rules(start, legal, play, outcome, planes),
         constants=constants,
-        evaluations={"lines": lines},
+        evaluations={"lines": lines, "material": material},
+        solver=solver,
         num_actions=width, num_words=3, num_planes=2, shape=(height, width),
         longest=width * height,
         symmetries=symmetries((identity, mirror), (height, width), 2, width, columns),

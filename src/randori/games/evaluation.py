@@ -26,7 +26,7 @@ def material(state: State) -> int:
 
 def evaluations(game: Game) -> dict[str, Callable[[State], int]]:
     """List the evaluations of a game, its favourite first."""
-    return {**game.evaluations, "material": material}
+    return {**game.evaluations, "material": game.evaluations.get("material", material)}
 
 
 def find_evaluation(game: Game, name: str | None) -> Callable[[State], int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _SPECIALISING = Lock()
 """Held while kernels are made: another thread must not see functions that are half bound."""
+
+
+class ExactSolver(Protocol):
+    """What knows the exact worth of positions that are not over."""
+
+    def score(self, state: State) -> int:
+        """Return the score for the side to move: positive for a win, 0 for a draw."""
+
+    def scores(self, state: State) -> dict[int, int]:
+        """Return the score of each legal action, for the side that plays it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +52,8 @@ class Game:
     evaluations: Mapping[str, Callable[[State], int]] = field(default_factory=dict)
     """Kernels that judge a position for its mover at a glance, by name; 100 is about a stone. The
     first is what searches use if nobody chooses; every game also has ``material``."""
+    solver: Callable[["Game"], ExactSolver] | None = None
+    """Makes what knows the exact worth of any position."""
     pass_action: int = -1
     """What hands the turn over when played, whether it is legal or not; -1 if there is no such."""
     constants: Mapping[str, Any] = field(default_factory=dict)

@@ -144,6 +144,11 @@ def play(state: State, action: int) -> None:
     state[PLY] += U1
 
 
+def material(state: State) -> int:
+    """Count discs."""
+    return 100 * (popcount(state[MINE]) - popcount(state[THEIRS]))
+
+
 def mobility(state: State) -> int:
     """Compare the moves of both sides, and corners above all."""
     return corner_lead(state) + 30 * move_lead(state)
@@ -272,7 +277,7 @@ def game(size: int = 8) -> Game:
         title="Othello",
         rules=Rules(start, legal, play, outcome, planes),
         constants=constants,
-        evaluations={"positional": positional, "mobility": mobility},
+        evaluations={"positional": positional, "mobility": mobility, "material": material},
         pass_action=cells,
         num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),
         longest=2 * (cells - 4),

@@ -136,9 +136,10 @@ def open_frame(
     numbers, state = frames.numbers[ply], frames.states[ply]
     frames.lines[ply, 0] = NO_MOVE
     numbers[CHOICE] = NO_MOVE
-    result = outcome(state)
-    if result != ONGOING:
-        numbers[BEST] = final_score(state, result)
+    numbers[COUNT] = legal(state, frames.actions[ply])
+    numbers[NEXT] = 0
+    if numbers[COUNT] == 0:  # then, and only then, the game is over
+        numbers[BEST] = final_score(state, outcome(state))
         return True
     numbers[BEST] = -INFINITE
     if numbers[DEPTH] <= 0:
@@ -148,8 +149,6 @@ def open_frame(
         numbers[ALPHA] = max(numbers[ALPHA], numbers[BEST])
     elif len(table.keys) > 1 and recall(frames, table, ply):
         return True
-    numbers[COUNT] = legal(state, frames.actions[ply])
-    numbers[NEXT] = 0
     if knobs.ordering:
         side = wide(state[0] & U1)
         for i in range(numbers[COUNT]):
@@ -198,6 +197,23 @@ def descend(frames: Frames, knobs: Knobs, ply: int, action: int) -> bool:
     return True
 
 
+def sweep(frames: Frames, history: NDArray[np.int64], knobs: Knobs, ply: int) -> int:
+    """Try all moves of a frame above the leaves, without frames for those; return how many."""
+    numbers, leaf = frames.numbers[ply], frames.states[ply + 1]
+    frames.lines[ply + 1, 0] = NO_MOVE
+    visited = 0
+    while numbers[NEXT] < numbers[COUNT]:
+        action = pick(frames, knobs, ply)
+        for word in range(STATE_WORDS):
+            leaf[word] = frames.states[ply, word]
+        play(leaf, action)
+        result = outcome(leaf)
+        score = evaluate(leaf) if result == ONGOING else final_score(leaf, result)
+        take(frames, history, knobs, ply, -score)
+        visited += 1
+    return visited
+
+
 def may_skip(frames: Frames, knobs: Knobs, ply: int) -> bool:
     """Tell whether a null move is worth a try: not twice in a row, and only when all looks well."""
     numbers = frames.numbers[ply]
@@ -228,6 +244,13 @@ def walk(
             if open_frame(frames, table, history, knobs, ply):
                 returning = True
                 score = numbers[BEST]
+                continue
+            if numbers[DEPTH] == 1 and knobs.quiescence == 0:
+                visited += sweep(frames, history, knobs, ply)
+                returning = True
+                score = numbers[BEST]
+                if len(table.keys) > 1:
+                    remember(frames, table, ply, lows[ply])
                 continue
             if may_skip(frames, knobs, ply):
                 numbers[PHASE] = IN_NULL
