@@ -41,7 +41,8 @@ def main(path: str) -> None:
         level = below
     keys = np.array(sorted(book), dtype=np.uint64)
     scores = np.array([book[int(key)] for key in keys], dtype=np.int8)
-    np.savez_compressed(path, keys=keys, scores=scores)
+    steps = np.diff(keys, prepend=np.uint64(0))
+    np.savez_compressed(path, steps=steps, scores=scores)
 
 
 if __name__ == "__main__":

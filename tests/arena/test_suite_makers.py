@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from randori.arena.suite_makers import (
     is_at_stake,
     make_suite,
 )
-from randori.arena.suites import SHIPPED, Question, read_suite, shipped_suites, write_suite
+from randori.arena.suites import SHIPPED, Question, Suite, read_suite, shipped_suites, write_suite
 from randori.games.connect4_solver import Solver as Connect4Solver
 from randori.games.evaluation import find_evaluation
 from randori.games.othello_solver import Solver as OthelloSolver
@@ -34,16 +36,20 @@ def test_every_maker_ships_its_suite():
 
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_shipped_suites_come_back(name):
-    suite = read_suite(load_game(MAKERS[name].game), name)
+    suite = shipped(name)
     assert write_suite(suite) == shipped_suites()[name].read_text()
     assert len({question.position for question in suite.questions}) == len(suite.questions)
     assert f"randori make-suite {name}" in suite.notes[-1]
 
 
+@cache
+def shipped(name: str) -> Suite:
+    return read_suite(load_game(MAKERS[name].game), name)
+
+
 def sample(name: str, kind: str, count: int) -> list[Question]:
     """The first questions of a class."""
-    suite = read_suite(load_game(MAKERS[name].game), name)
-    return [question for question in suite.questions if question.kind == kind][:count]
+    return [question for question in shipped(name).questions if question.kind == kind][:count]
 
 
 @pytest.mark.parametrize(("plies", "prune", "count"), [(1, False, 20), (3, False, 3), (5, True, 3)])
@@ -138,7 +144,7 @@ def test_connect4_classes_are_what_they_say(stage, choice):
 
 
 def test_connect4_scores_are_exact():
-    solver = Connect4Solver(CONNECT4)
+    solver = Connect4Solver(CONNECT4, book=False)
     for stage in ("middle", "late"):
         for question in sample("connect4", f"{stage} close", 10)[-5:]:
             assert solver.scores(question.position.state) == question.scores

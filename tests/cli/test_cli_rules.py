@@ -11,7 +11,7 @@ def test_games(randori):
     rows = {row["name"]: row for row in randori("games", "--json").json}
     assert rows["othello"] == {
         "name": "othello", "title": "Othello", "options": {"size": 8}, "board": [8, 8],
-        "actions": 65,
+        "actions": 65, "choices": {},
     }  # fmt: skip
     shown = randori("games").out
     assert "othello:size=8" in shown

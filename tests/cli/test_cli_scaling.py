@@ -37,6 +37,11 @@ def test_thinking_longer_pays(randori, tmp_path):
     assert chart.count("<circle") == 2
 
 
+def test_help(randori):
+    said = randori("scaling", "--help").out
+    assert all(f"--{option}" in said for option in ("agent", "against", "seconds", "plot", "csv"))
+
+
 def test_table_and_repetition(randori):
     agents = ["--agent", "alphabeta", "--against", "minimax:depth=1"]
     budgets = ["--depth", "1,2", "-n", "4", "--opening-plies", "0"]

@@ -29,6 +29,12 @@ def test_a_whole_session(
     assert "Traceback" not in said.err
 
 
+def test_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "--help") == 0
+    said = capsys.readouterr().out
+    assert all(option in said for option in ("--agent", "--position", "--against", "--seed"))
+
+
 def test_the_end_of_input_ends_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

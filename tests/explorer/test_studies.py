@@ -160,6 +160,7 @@ def test_proofs_are_shown() -> None:
     assert (view.proven, view.value) == ("win", 1.0)
     assert view.best is not None
     assert position.action_text(view.best.action) == "c1"
+    assert view.branches[0] == view.best, "a proof goes before visits"
     assert (view.best.proven, view.best.q) == ("win", 1.0)
     assert study.spent < 1000
     over = study.look([view.best.action])

@@ -3,18 +3,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.agents.classical import AlphaBetaPlayer
 from randori.agents.simple import expect_no_value
 from randori.errors import UserError
 from randori.games.game import ExactSolver, Game
 from randori.games.kernels import State
+from randori.games.text import EMPTY, cells
+from randori.search.alphabeta import AlphaBetaConfig
 from randori.search.search import Analysis, Move
 
 
 class SolverPlayer:
-    """Plays a move with the best exact score; equals by lot."""
+    """Plays a move with the best exact score, equals by lot; alpha-beta until that is in reach."""
 
-    def __init__(self, solver: ExactSolver) -> None:
+    def __init__(self, game: Game, solver: ExactSolver, exact: int, depth: int) -> None:
+        self._game = game
         self._solver = solver
+        self._exact = exact
+        self._before = AlphaBetaPlayer(game, None, AlphaBetaConfig(depth), 1) if exact else None
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick a best move for each position."""
@@ -26,6 +32,9 @@ class SolverPlayer:
         """Do the same, and return the exact values."""
         picked, values = np.zeros(len(states), np.int32), np.zeros(len(states), np.float32)
         for i, state in enumerate(states):
+            if self._before is not None and not self._is_in_reach(state):
+                (picked[i],), (values[i],) = self._before.judge(states[i : i + 1], rng)
+                continue
             scores = self._solver.scores(state)
             best = max(scores.values())
             picked[i] = rng.choice([action for action, score in scores.items() if score == best])
@@ -34,6 +43,8 @@ class SolverPlayer:
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Score every move; a move's visits are its score above the worst."""
+        if self._before is not None and not self._is_in_reach(state):
+            return self._before.analyse(state, rng)
         scores = self._solver.scores(state)
         worst = min(scores.values())
         words = {-1: "loss", 0: "draw", 1: "win"}
@@ -43,10 +54,15 @@ class SolverPlayer:
         ]
         return Analysis(moves[0].value, moves, [moves[0].action])
 
+    def _is_in_reach(self, state: State) -> bool:
+        return cells(self._game, state).count(EMPTY) <= self._exact
 
-def solver(game: Game, value: str | None) -> SolverPlayer:
-    """Play perfectly, in games that can be solved from any position (Connect 4)."""
+
+def solver(
+    game: Game, value: str | None, *, exact: int | None = None, depth: int = 4
+) -> SolverPlayer:
+    """Play perfectly: Connect 4 always, Othello with at most `exact` empty cells."""
     expect_no_value("solver", value)
     if game.solver is None:
         raise UserError(f"{game.name} has no exact solver")
-    return SolverPlayer(game.solver(game))
+    return SolverPlayer(game, game.solver(game), game.solvable if exact is None else exact, depth)

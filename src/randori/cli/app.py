@@ -379,9 +379,111 @@ def ratings(
 
 
 @app.command()
+def exam(
+    game: Game,
+    suite: Annotated[
+        str | None, typer.Argument(metavar="[SUITE]", help="A name or a file; none lists them.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="Who takes it, such as az:runs/mine.")
+    ] = None,
+    failures: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How many wrong answers to show.")
+    ] = 5,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Ask an agent for its move in positions whose best moves are known."""
+    from randori.cli.exam import run_exam
+
+    run_exam(game, suite, agent, failures=failures, seed=seed, as_json=json)
+
+
+@app.command()
+def make_suite(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A suite that is shipped.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to a file.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, max=100_000, metavar="N", help="Positions of each class.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Make a suite of positions for exams anew, by exact search."""
+    from randori.cli.exam import run_make_suite
+
+    run_make_suite(name, output, count, seed)
+
+
+@app.command()
+def explore(
+    game: Game,
+    agent: Annotated[
+        str, typer.Option(metavar="AGENT", help="Whose search: az:runs/mine, uct, alphabeta …")
+    ] = "uct:simulations=800",
+    position: At = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="Whom `compare` asks as well.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Look into an agent's search of a position, move by move, from a prompt."""
+    from randori.cli.report import announced, console
+    from randori.cli.terminal import draw, is_fancy
+    from randori.explorer.repl import explore as ask_and_obey
+    from randori.games.registry import load_game
+
+    rules = load_game(game)
+    start = rules.position("start" if position is None else position)
+    screen = console()
+    with announced(rules.name):
+        ask_and_obey(
+            start, agent, against=against, seed=seed,
+            show_board=lambda at, last: screen.print(draw(at, last, fancy=is_fancy(screen))),
+        )  # fmt: skip
+
+
+@app.command()
+def scaling(
+    game: Game,
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who thinks longer and longer.")],
+    against: Annotated[str, typer.Option(metavar="AGENT", help="Who stays the same.")],
+    simulations: Annotated[
+        str | None, typer.Option(metavar="N,N,…", help="Budgets in simulations: 25,50,100,200,400.")
+    ] = None,
+    depth: Annotated[str | None, typer.Option(metavar="N,N,…", help="Budgets in plies.")] = None,
+    seconds: Annotated[
+        str | None, typer.Option(metavar="S,S,…", help="Budgets in seconds a move.")
+    ] = None,
+    number: Annotated[int, typer.Option("--games", "-n", help="Games for each budget.")] = 100,
+    seed: Seed = 0,
+    opening_plies: OpeningPlies = None,
+    openings: Openings = None,
+    opening_agent: OpeningAgent = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw score against budget.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write the table to a file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure what thinking longer is worth against a fixed opponent."""
+    from randori.cli.match import OpeningWish
+    from randori.cli.scaling import Output, run_scaling
+
+    budgets = {"simulations": simulations, "depth": depth, "seconds": seconds}
+    wish = OpeningWish(opening_plies, openings, opening_agent)
+    run_scaling(game, agent, against, budgets, number, seed=seed, openings=wish,
+                output=Output(plot, csv, json))  # fmt: skip
+
+
+@app.command()
 def bench(
     what: Annotated[
-        str, typer.Argument(metavar="[WHAT]", help="selfplay, search, perft, train or all.")
+        str,
+        typer.Argument(metavar="[WHAT]", help="search, selfplay, perft, alphabeta, train or all."),
     ] = "all",
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="othello if none.")] = None,
     blocks: Annotated[int, typer.Option(help="Residual blocks.")] = 6,

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from randori.agents.registry import AGENTS, agent_factory
 from randori.cli.report import print_json, print_table
@@ -18,7 +18,7 @@ def print_games(as_json: bool) -> None:
         return
     lines = [
         (row["name"], row["title"], "×".join(map(str, row["board"])), str(row["actions"]),
-         write_options(row["name"], row["options"]))
+         write_options(row["name"], row["options"], row["choices"]))
         for row in rows
     ]  # fmt: skip
     heads = ("name", "title", "board", "actions", "options and their defaults")
@@ -32,16 +32,20 @@ def print_agents(as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
+    width = max(len(row["name"]) for row in rows) + 2
     for row in rows:
-        print(f"{row['name']:8}{row['help']}")
+        print(f"{row['name']:{width}}{row['help']}")
         if row["options"]:
-            print(f"        {write_options(row['name'], row['options'])}")
+            print(" " * width + write_options(row["name"], row["options"], row["choices"]))
     print("\nAn agent is written name:value,key=value, as in az:runs/mine,simulations=400.")
 
 
-def write_options(name: str, options: dict[str, Any]) -> str:
-    """Write options with their defaults as a spec has them."""
-    parts = [f"{key}={option_text(value)}" for key, value in options.items()]
+def write_options(name: str, options: dict[str, Any], choices: dict[str, list[str]]) -> str:
+    """Write options with their defaults, and what else they can be, as a spec has them."""
+    parts = []
+    for key, value in options.items():
+        others = [choice for choice in choices.get(key, []) if choice != value]
+        parts.append(f"{key}={'|'.join([option_text(value), *others])}")
     return f"{name}:{','.join(parts)}" if parts else ""
 
 
@@ -51,6 +55,7 @@ def _game_row(name: str, module: str) -> dict[str, Any]:
         "name": name,
         "title": game.title,
         "options": _defaults(importlib.import_module(module).game),
+        "choices": _choices(importlib.import_module(module).game),
         "board": list(game.board),
         "actions": game.num_actions,
     }
@@ -63,6 +68,17 @@ def _agent_row(name: str) -> dict[str, Any]:
         "name": name,
         "help": first_line.replace("``", ""),
         "options": _defaults(factory),
+        "choices": _choices(factory),
+    }
+
+
+def _choices(factory: Callable[..., Any]) -> dict[str, list[str]]:
+    """List what options can be that take one of a few words."""
+    hints = get_type_hints(factory)
+    return {
+        name: list(get_args(hints[name]))
+        for name in options_of(factory)
+        if get_origin(hints.get(name)) is Literal
     }
 
 

@@ -17,7 +17,16 @@ from randori.arena.openings import AGENT_PLIES, Book, read_lines
 from randori.arena.sprt import Sprt, count_pairs, parse_sprt, play_sprt
 from randori.arena.stats import LENGTH, random_games
 from randori.arena.store import Store, stored
-from randori.cli.report import amount, announced, clock, console, note, print_json, print_table
+from randori.cli.report import (
+    amount,
+    announced,
+    clock,
+    console,
+    note,
+    print_json,
+    print_table,
+    printable,
+)
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.position import RESULTS
@@ -220,6 +229,8 @@ def print_result(game: Game, result: MatchResult, seconds: float) -> None:
     summary: dict[str, Any] = result.summary()
     low, high = summary["elo_low"], summary["elo_high"]
     print(f"Elo {summary['elo']:+.0f} [{low:+.0f}, {high:+.0f}] for {result.a}; {clock(seconds)}")
+    for reason, count in Counter(one.reason for one in result.games if one.reason).most_common(3):
+        print(f"given up {count} times: {printable(reason)}")
 
 
 def _row(name: str, games: list[PlayedGame]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ draw. Negamax with a null window, moves ordered by the threats they make, positi
 the mover's stones and the first empty cell of each column; openings come from a book.
 """
 
+from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
@@ -32,7 +33,7 @@ LEAST = 96
 PLACES = 1 << 22
 """Of the table: 36 MB."""
 NODES = 0
-BOOK, BOOK_PLIES = "connect4-book.npz", 8
+BOOK, BOOK_PLIES = "connect4-book.npz", 9
 """Scores of all positions with at most so many stones, mirrored ones left out."""
 
 
@@ -174,14 +175,16 @@ class Solver:
         self._bounds = np.zeros(PLACES, dtype=np.int8)
         self.nodes = np.zeros(1, dtype=np.int64)
         """How many positions were visited, ever."""
-        self._book = load_book() if book and (height, width) == (HEIGHT, WIDTH) else {}
+        is_usual = (height, width) == (HEIGHT, WIDTH)
+        self._book = load_book() if book and is_usual else NO_BOOK
 
     def score(self, state: State) -> int:
         """Return the exact score for the side to move of a position that is not over."""
         mine, theirs = state[MINE], state[THEIRS]
-        known = self._book.get(book_key(int(mine), int(theirs)))
-        if known is not None:
-            return known
+        if int(state[0]) <= BOOK_PLIES:
+            known = self._book.find(book_key(int(mine), int(theirs)))
+            if known is not None:
+                return known
         return int(self._solve(mine, theirs, self._keys, self._bounds, self.nodes))
 
     def scores(self, state: State) -> dict[int, int]:
@@ -213,10 +216,25 @@ def book_key(mine: int, theirs: int) -> int:
     return min(key, mirrored)
 
 
-def load_book() -> dict[int, int]:
-    """Read the scores of the openings."""
+@dataclass(frozen=True)
+class Book:
+    """Scores of openings, by ascending keys."""
+
+    keys: NDArray[np.uint64]
+    scores: NDArray[np.int8]
+
+    def find(self, key: int) -> int | None:
+        """Return the score of a position, if it is there."""
+        place = int(np.searchsorted(self.keys, np.uint64(key)))
+        is_there = place < len(self.keys) and int(self.keys[place]) == key
+        return int(self.scores[place]) if is_there else None
+
+
+NO_BOOK = Book(np.zeros(0, np.uint64), np.zeros(0, np.int8))
+
+
+def load_book() -> Book:
+    """Read the scores of the openings; the file holds the steps between keys, which pack better."""
     path = resources.files("randori.games") / BOOK
-    if not path.is_file():
-        return {}
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return dict(zip(arrays["keys"].tolist(), arrays["scores"].tolist(), strict=True))
+        return Book(np.cumsum(arrays["steps"], dtype=np.uint64), arrays["scores"])

@@ -54,6 +54,8 @@ class Game:
     first is what searches use if nobody chooses; every game also has ``material``."""
     solver: Callable[["Game"], ExactSolver] | None = None
     """Makes what knows the exact worth of any position."""
+    solvable: int = 0
+    """With at most so many empty cells that takes a moment; 0 if it always does."""
     pass_action: int = -1
     """What hands the turn over when played, whether it is legal or not; -1 if there is no such."""
     constants: Mapping[str, Any] = field(default_factory=dict)

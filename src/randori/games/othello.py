@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.game import Game
+from randori.games.game import ExactSolver, Game
 from randori.games.kernels import (
     DRAW,
     FIRST,
@@ -222,6 +222,13 @@ def split_moves(line: str) -> list[str]:
     return found
 
 
+def solver(game: Game) -> ExactSolver:
+    """Make the exact solver of endgames."""
+    from randori.games.othello_solver import Solver  # it needs the constants of this file
+
+    return Solver(game)
+
+
 def game(size: int = 8) -> Game:
     """Othello on a square board of 4, 6 or 8."""
     if size not in (4, 6, 8):
@@ -279,6 +286,8 @@ def game(size: int = 8) -> Game:
         constants=constants,
         evaluations={"positional": positional, "mobility": mobility, "material": material},
         pass_action=cells,
+        solver=solver,
+        solvable=16,
         num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),
         longest=2 * (cells - 4),
         symmetries=cell_symmetries(SQUARE, (size, size), 2, cells + 1),

@@ -84,7 +84,7 @@ class Uct:
     def __init__(self, game: Game, exploration: float) -> None:
         self._game = game
         self._exploration = exploration
-        self.trees = make_trees(1, 256, 256 * min(game.most_legal, 16) + game.most_legal, game)
+        self._trees = make_trees(1, 256, 256 * min(game.most_legal, 16) + game.most_legal, game)
         self._scratch = np.zeros(game.num_words, dtype=np.uint64)
 
     def run(self, state: NDArray[np.uint64], simulations: int, dice: Dice) -> Analysis:
@@ -92,14 +92,19 @@ class Uct:
         self.begin(state)
         return self.go_on(simulations, dice)
 
+    @property
+    def tree(self) -> Tree:
+        """The tree as it stands; another search or growth makes it stale."""
+        return tree_of(self._trees, 0)
+
     def begin(self, state: NDArray[np.uint64]) -> None:
         """Start a new tree from `state`."""
-        self._game.kernel(plant_one)(self.trees, state)
+        self._game.kernel(plant_one)(self._trees, state)
 
     def go_on(self, simulations: int, dice: Dice) -> Analysis:
         """Search the same tree until its root has that many visits or is proven, and report."""
         search = self._game.kernel(simulate)
-        while not search(self.trees, simulations, self._exploration, dice, self._scratch):
-            self.trees = enlarge(self.trees, self._game)
-        expect_lawful(self.trees, self._game)
-        return analyse_tree(tree_of(self.trees, 0))
+        while not search(self._trees, simulations, self._exploration, dice, self._scratch):
+            self._trees = enlarge(self._trees, self._game)
+        expect_lawful(self._trees, self._game)
+        return analyse_tree(self.tree)

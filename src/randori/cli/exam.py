@@ -1,0 +1,146 @@
+"""Exams on the command line: a table by class, the failures, and how the suites are made."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from randori.agents.registry import load_agent
+from randori.arena.exam import Answer, ExamResult, take_exam, tally
+from randori.arena.suite_makers import MAKERS, make_suite
+from randori.arena.suites import read_suite, shipped_suites, write_suite
+from randori.cli.match import SILENCE, expect_new_file
+from randori.cli.report import announced, clock, console, note, print_json, print_table
+from randori.errors import UserError, nearest
+from randori.games.game import Game
+from randori.games.registry import load_game
+from randori.runs import atomic
+
+
+def run_exam(
+    spec: str, name: str | None, agent: str | None, *, failures: int, seed: int, as_json: bool
+) -> None:
+    """Let an agent take an exam and report it; without a suite, list those of the game."""
+    game = load_game(spec)
+    if name is None:
+        list_suites(game, as_json)
+        return
+    if agent is None:
+        raise UserError("who takes the exam? Add --agent, such as --agent uct:simulations=100")
+    player = load_agent(agent, game)
+    suite = read_suite(game, name)
+    start = perf_counter()
+    with announced(game.name), shown_count(len(suite.questions), "positions") as tell:
+        result = take_exam(player, suite, seed=seed, progress=lambda done: tell(done, 0))
+    seconds = perf_counter() - start
+    missed = result.failures
+    if as_json:
+        shown = [answer.summary() for answer in missed[:failures]]
+        print_json({"game": game.spec, "suite": name, **result.summary(), "failures": shown,
+                    "seconds": seconds, "seed": seed})  # fmt: skip
+        return
+    print(f"{game.spec}, {name}: {result.agent}, {len(result.answers)} positions")
+    print_answers(result)
+    print_failures(missed, failures)
+    note(f"{clock(seconds)}, seed {seed}")
+
+
+def print_answers(result: ExamResult) -> None:
+    """Print how many answers are right, in all and by class."""
+    rows = [_row("all", result.answers)]
+    classes = result.by_class()
+    if len(classes) > 1:
+        rows += [_row(kind or "(no class)", answers) for kind, answers in classes.items()]
+    heads = ["", "positions", "correct", "accuracy", "95 % interval"]
+    if len(rows[0]) > len(heads):
+        heads += ["best", "mean loss"]
+        print("correct: the move keeps the outcome; best: no move scores more")
+    print_table(rows, heads, numbers=range(1, len(heads)))
+
+
+def _row(name: str, answers: Sequence[Answer]) -> tuple[str, ...]:
+    found = tally(answers)
+    share, low, high = (f"{100 * found[key]:.1f}" for key in ("accuracy", "low", "high"))
+    row = (name, str(found["positions"]), str(found["correct"]), f"{share} %", f"[{low}, {high}]")
+    if "mean_loss" not in found:
+        return row
+    return *row, f"{100 * found['best_share']:.1f} %", f"{found['mean_loss']:.2f}"
+
+
+def print_failures(missed: Sequence[Answer], most: int) -> None:
+    """Print the first wrong answers."""
+    shown = [answer.summary() for answer in missed[:most]]
+    if not shown:
+        return
+    print(f"wrong answers, {len(shown)} of {len(missed)}:")
+    heads = ["class", "name", "played", "best", "loss", "position"]
+    used = [head for head in heads if any(one.get(head, "") != "" for one in shown)]
+    rows = [[_cell(one.get(head, "")) for head in used] for one in shown]
+    print_table(rows, used)
+
+
+def _cell(value: Any) -> str:
+    """Write one part of a wrong answer."""
+    if isinstance(value, list):
+        return " ".join(value)
+    return "gave up" if value is None else str(value)
+
+
+def list_suites(game: Game, as_json: bool) -> None:
+    """Print the shipped suites of a game."""
+    rows = []
+    for name, path in shipped_suites(game).items():
+        suite = read_suite(game, path)
+        rows.append({"suite": name, "positions": len(suite.questions), "about": suite.notes[0]})
+    if as_json:
+        print_json(rows)
+    elif rows:
+        lines = [[str(value) for value in row.values()] for row in rows]
+        print_table(lines, ("suite", "positions", "about"), numbers=(1,))
+    else:
+        note(f"no suite for {game.spec} is shipped; a file of your own will do")
+
+
+def run_make_suite(name: str, output: Path | None, count: int | None, seed: int) -> None:
+    """Make a suite anew and write it to a file, or print it."""
+    if name not in MAKERS:
+        raise UserError(f"there is no suite {name!r}; {nearest(name, MAKERS)}")
+    if output is not None:
+        expect_new_file(output)
+    start = perf_counter()
+    with announced(MAKERS[name].game), shown_count(None, "positions") as tell:
+        suite = make_suite(name, count, seed, tell)
+    text = write_suite(suite)
+    if output is None:
+        print(text, end="")
+    else:
+        atomic.write_text(output, text)
+    kinds = len({question.kind for question in suite.questions})
+    took = clock(perf_counter() - start)
+    note(f"{name}: {len(suite.questions)} positions in {kinds} classes; {took}")
+
+
+@contextmanager
+def shown_count(total: int | None, noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many of `total` are done; if that is None, the callers say of how many."""
+    last = monotonic()
+
+    def tell(done: int, wanted: int) -> None:
+        nonlocal last
+        if monotonic() - last >= SILENCE:
+            last = monotonic()
+            note(f"{done}/{total or wanted} {noun}")
+
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield tell
+        return
+    columns: Any = (
+        MofNCompleteColumn(), TextColumn(noun), BarColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=screen, transient=True) as bars:
+        task = bars.add_task("", total=total)
+        yield lambda done, wanted: bars.update(task, completed=done, total=total or wanted)

@@ -1,0 +1,231 @@
+"""`randori scaling`: strength as a function of thinking time, as a table and as a curve (paper E).
+
+One agent plays with one budget after the other against the same opponent, from the same openings.
+"""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.agents.agent import Agent
+from randori.agents.registry import AGENTS, agent_factory, load_agent
+from randori.arena.match import play_match
+from randori.cli.chart import Point, draw_chart
+from randori.cli.match import (
+    OpeningWish,
+    expect_new_file,
+    mean_length,
+    note_forfeits,
+    shown_progress,
+)
+from randori.cli.report import announced, note, print_json, print_table
+from randori.errors import UserError, nearest
+from randori.games.game import Game
+from randori.games.registry import load_game
+from randori.runs import atomic
+from randori.spec import options_of, parse_spec
+
+USUAL = {"simulations": "25,50,100,200,400", "depth": "1,2,3,4", "seconds": "0.01,0.03,0.1,0.3"}
+"""Budgets if nothing is said: those of the first of these options that the agent has."""
+OPENING_PLIES = 2
+"""Random plies if nothing is said: agents without dice repeat themselves."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one budget was worth."""
+
+    budget: float
+    agent: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+    score_low: float
+    score_high: float
+    elo: float
+    elo_low: float
+    elo_high: float
+    distinct_games: int
+    seconds_per_move: float
+    """of the agent's own time, games side by side"""
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes, besides the screen."""
+
+    plot: Path | None
+    csv: Path | None
+    as_json: bool
+
+
+class Stopwatch:
+    """An agent whose thinking is timed."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.seconds, self.moves = 0.0, 0
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Pick moves."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Pick moves and say what the positions are worth."""
+        start = perf_counter()
+        found = self._agent.judge(states, rng)
+        self.seconds += perf_counter() - start
+        self.moves += len(states)
+        return found
+
+    @property
+    def last_words(self) -> Mapping[int, str]:
+        """Why the agent gave up."""
+        return self._agent.last_words
+
+
+def run_scaling(
+    spec: str,
+    agent: str,
+    against: str,
+    budgets: Mapping[str, str | None],
+    games: int,
+    *,
+    seed: int,
+    openings: OpeningWish,
+    output: Output,
+) -> None:
+    """Play a match for each budget and report the curve."""
+    if games < 1:
+        raise UserError(f"a match needs at least 1 game, not {games}")
+    for file, endings in ((output.plot, (".svg",)), (output.csv, (".csv",))):
+        if file is not None:
+            expect_new_file(file)
+            if file.suffix.lower() not in endings:
+                raise UserError(f"{file}: expected a name that ends in {endings[0]}")
+    game = load_game(spec)
+    book = openings.book(game, OPENING_PLIES)
+    option, specs = make_specs(agent, budgets)
+    opponent = load_agent(against, game)
+    players = {budget: load_agent(text, game) for budget, text in specs.items()}
+    steps = []
+    with announced(game.name):
+        length = mean_length(game)
+        for player in players.values():  # what must be compiled or read is not thinking
+            player.act(game.new_state()[None], np.random.default_rng(seed))
+        for number, (budget, player) in enumerate(players.items(), start=1):
+            note(f"{number}/{len(players)}: {player.spec} against {opponent.spec}, {games} games")
+            watch = Stopwatch(player)
+            timed = Agent(player.spec, game, watch)
+            with shown_progress(games, length) as tell:
+                result = play_match(
+                    game, timed, opponent, games, seed=seed, book=book, progress=tell
+                )
+            note_forfeits([one.reason for one in result.games])
+            figures: dict[str, Any] = result.summary()
+            del figures["a"], figures["b"]
+            pace = watch.seconds / max(1, watch.moves)
+            step = Step(budget, player.spec, seconds_per_move=pace, **figures)
+            note(f"  score {100 * step.score:.1f} %, {_elo(step)}")
+            steps.append(step)
+    report(game, option, opponent.spec, steps, {"seed": seed, "opening_plies": book.plies}, output)
+
+
+def make_specs(agent: str, budgets: Mapping[str, str | None]) -> tuple[str, dict[float, str]]:
+    """Return the option that is varied, and the agent's spec with each of its values."""
+    spec = parse_spec(agent)
+    if spec.name not in AGENTS:
+        raise UserError(f"there is no agent {spec.name!r}; {nearest(spec.name, AGENTS)}")
+    options = options_of(agent_factory(spec.name))
+    given = {key: text for key, text in budgets.items() if text is not None}
+    if len(given) > 1:
+        raise UserError(f"--{' and --'.join(given)} are both budgets; give one of them")
+    if not given:
+        known = [key for key in USUAL if key in options]
+        if not known:
+            raise UserError(f"agent {spec.name!r} has no budget ({', '.join(USUAL)}) to vary")
+        given = {known[0]: USUAL[known[0]]}
+    ((option, text),) = given.items()
+    if option not in options:
+        raise UserError(f"agent {spec.name!r} has no option {option!r}; {nearest(option, options)}")
+    specs = {}
+    for value, word in sorted((_number(word, option), word.strip()) for word in text.split(",")):
+        if value in specs:
+            raise UserError(f"--{option}: {word} is there twice")
+        specs[value] = str(replace(spec, options={**spec.options, option: word}))
+    return option, specs
+
+
+def _number(word: str, option: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UserError(f"--{option}: expected numbers above 0, such as {USUAL[option]}; "
+                        f"found {word.strip()!r}")  # fmt: skip
+    return value
+
+
+def report(
+    game: Game,
+    option: str,
+    against: str,
+    steps: Sequence[Step],
+    about: Mapping[str, Any],
+    output: Output,
+) -> None:
+    """Print the table and write the files."""
+    if output.csv is not None:
+        atomic.write_text(output.csv, steps_csv(steps))
+    if output.plot is not None:
+        points = [Point(s.budget, s.score, s.score_low, s.score_high) for s in steps]
+        spec = parse_spec(steps[0].agent)
+        same = replace(spec, options={k: v for k, v in spec.options.items() if k != option})
+        title = f"{game.spec}: {same} against {against}"
+        label = {"seconds": "seconds a move"}.get(option, option)
+        footnote = f"{steps[0].games} games a point, 95 % intervals"
+        chart = draw_chart(points, title, label, footnote)
+        atomic.write_text(output.plot, chart)
+    if output.as_json:
+        head = {"game": game.spec, "against": against, "option": option, **about}
+        print_json({**head, "rows": [asdict(step) for step in steps]})
+        return
+    print(f"{game.spec}: {option} against {against}, {steps[0].games} games each")
+    rows = [
+        (f"{s.budget:g}", f"{100 * s.score:.1f} %",
+         f"[{100 * s.score_low:.1f}, {100 * s.score_high:.1f}]",
+         *_elo(s).removeprefix("Elo ").split(" ", 1), f"{s.seconds_per_move:.3g}")
+        for s in steps
+    ]  # fmt: skip
+    heads = (option, "score", "95 % interval", "Elo", "95 % interval", "s/move")
+    print_table(rows, heads, numbers=(0, 1, 2, 3, 4, 5))
+    repeated = [s for s in steps if s.distinct_games < s.games]
+    if repeated:
+        note(f"note: at {option} {repeated[0].budget:g} only {repeated[0].distinct_games} of "
+             f"{repeated[0].games} games differ, so the intervals are too narrow; "
+             "longer openings (--opening-plies) help")  # fmt: skip
+
+
+def _elo(step: Step) -> str:
+    return f"Elo {step.elo:+.0f} [{step.elo_low:+.0f}, {step.elo_high:+.0f}]"
+
+
+def steps_csv(steps: Sequence[Step]) -> str:
+    """Write the steps as a table with a header."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(asdict(steps[0])), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(step) for step in steps)
+    return text.getvalue()
