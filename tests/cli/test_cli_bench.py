@@ -58,6 +58,12 @@ def test_perft(randori):
     assert "nodes per s" in randori("bench", "perft", "tictactoe").out
 
 
+def test_solver(randori):
+    figures = randori("bench", "solver", "connect4:width=4,height=4", "--json").json
+    assert figures["nodes_per_s"] > 0
+    assert randori("bench", "solver", "shobu").complaint == "shobu has no exact solver"
+
+
 def test_train(randori):
     figures = randori("bench", "train", "tictactoe", *SMALL, "--batch=16", "--json").json
     assert figures["samples_per_s"] == pytest.approx(16 * figures["steps_per_s"])

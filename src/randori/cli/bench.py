@@ -44,6 +44,7 @@ PEER_GAMES = {
 PEER_DEPTHS = {"go": 3}
 """Plies of the peer's perft, where they are not 7."""
 ALPHABETA_DEPTH = 12
+SOLVER_STONES, SOLVER_SECONDS = 10, 5.0
 PEERS = Path(__file__).parents[3] / "benchmarks" / "peers.py"
 
 Figures = dict[str, Any]
@@ -312,7 +313,7 @@ def bench_alphabeta(work: Work) -> Figures:
         start = thread_time()
         nodes = sum(engine.run(root).total_nodes for root in roots)
         seconds = thread_time() - start
-    rate = nodes / seconds
+    rate = nodes / max(1e-9, seconds)
     return {
         "game": game.spec,
         "depth": depth,
@@ -322,11 +323,40 @@ def bench_alphabeta(work: Work) -> Figures:
     } | _beside(work, game, "alphabeta", [], lambda peer: rate / peer["nodes_per_s"])
 
 
+def bench_solver(work: Work) -> Figures:
+    """Time the exact solver on random positions that are in its reach, the book left aside."""
+    game = load_game(work.game or "connect4")
+    if game.solver is None:
+        raise UserError(f"{game.name} has no exact solver")
+    solver, rng, times = game.solver(game), np.random.default_rng(0), []
+    fewest = game.board_cells - 4 - game.solvable if game.solvable else SOLVER_STONES
+    with announced(game.name):
+        found = random_positions(game, 4000, fewest + 8, rng)
+        states = [state for state, line in zip(*found, strict=True) if len(line) >= fewest]
+        solver.score(states[0])
+    before = int(solver.nodes[0])
+    for state in states[1:]:
+        start = thread_time()
+        solver.score(state)
+        times.append(thread_time() - start)
+        if sum(times) > SOLVER_SECONDS:
+            break
+    return {
+        "game": game.spec,
+        "positions": len(times),
+        "plies": f"{fewest} to {fewest + 7}",
+        "nodes_per_s": (int(solver.nodes[0]) - before) / sum(times),
+        "mean_ms": 1000 * sum(times) / len(times),
+        "longest_ms": 1000 * max(times),
+    }
+
+
 BENCHES: dict[str, Callable[[Work], Figures]] = {
     "search": bench_search,
     "selfplay": bench_selfplay,
     "perft": bench_perft,
     "alphabeta": bench_alphabeta,
+    "solver": bench_solver,
     "train": bench_train,
 }
 

@@ -27,6 +27,9 @@ _SPECIALISING = Lock()
 class ExactSolver(Protocol):
     """What knows the exact worth of positions that are not over."""
 
+    nodes: NDArray[np.int64]
+    """[1] positions visited so far"""
+
     def score(self, state: State) -> int:
         """Return the score for the side to move: positive for a win, 0 for a draw."""
 
