@@ -7,6 +7,7 @@ import pytest
 
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
+from randori.games.connect4_solver import Solver
 from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.registry import load_game
@@ -90,3 +91,28 @@ def test_it_knows_nothing_beyond_its_random_games() -> None:
     assert sorted(move.visits for move in analysis.moves) == [1, 1, 1, 1]
     assert {abs(float(q)) for q in tree.edges.q[:4]} <= {0.0, 1.0}
     assert np.isfinite(analysis.value)
+
+
+def test_more_simulations_come_closer_to_solved_answers() -> None:
+    """Connect 4 with few cells left: the share of moves that keep the exact outcome grows."""
+    game = load_game("connect4")
+    solver, rng = Solver(game, book=False), np.random.default_rng(2)
+    positions = []
+    while len(positions) < 60:
+        position = game.start()
+        while position.ply < 24 and not position.is_over:
+            position = position.play(int(rng.choice(position.actions())))
+        if not position.is_over:
+            signs = {a: np.sign(score) for a, score in solver.scores(position.state).items()}
+            if len(set(signs.values())) > 1:
+                positions.append((position.state, signs))
+    states = np.array([state for state, _ in positions])
+    shares = []
+    for simulations in (10, 100, 3000):
+        agent = load_agent(f"uct:simulations={simulations}", game)
+        picked = agent.act(states, np.random.default_rng(0))
+        right = [signs[int(a)] == max(signs.values())
+                 for a, (_, signs) in zip(picked, positions, strict=True)]  # fmt: skip
+        shares.append(np.mean(right))
+    assert shares[0] < shares[1] <= shares[2]
+    assert shares[2] > 0.97
