@@ -115,3 +115,9 @@ def test_lock_step_with_bitbully(count: int) -> None:
         if not position.is_over:
             theirs = oracle.score_all_moves(bitbully.Board(moves))
             assert solver.scores(position.state) == theirs
+
+
+@pytest.mark.parametrize(("width", "height"), [(6, 9), (7, 8), (9, 6)])
+def test_boards_whose_keys_do_not_fit_are_refused(width: int, height: int) -> None:
+    with pytest.raises(ValueError, match=r"\(height \+ 1\) \* \(width \+ 1\) <= 64"):
+        Solver(load_game(f"connect4:width={width},height={height}"))

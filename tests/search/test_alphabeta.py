@@ -153,3 +153,18 @@ def test_evaluations_compile_and_change_sides(spec: str) -> None:
         plain = game.uncompiled(kernel)
         for position in some_positions(game, 3, seed=1):
             assert search.run(position.state, fewer=1).score == plain(position.state)
+
+
+def test_a_search_does_not_remember_the_one_before() -> None:
+    """The table is kept, but what earlier searches left there counts nothing."""
+    game = load_game("othello")
+    kernel = find_evaluation(game, None)
+    used, positions = AlphaBeta(game, kernel, AlphaBetaConfig(4)), some_positions(game, 6, seed=3)
+    for position in positions:
+        fresh = AlphaBeta(game, kernel, AlphaBetaConfig(4)).run(position.state)
+        assert used.run(position.state) == fresh == used.run(position.state)
+
+
+def test_only_decided_games_are_worth_one() -> None:
+    assert value_of(9_000) < 1
+    assert np.float32(value_of(100_000)) < 1

@@ -13,7 +13,7 @@ from randori.games.evaluation import find_evaluation
 from randori.games.game import Game
 from randori.games.kernels import ONGOING, State
 from randori.games.rules import STATE_WORDS, evaluate, legal, outcome, play
-from randori.search.alphabeta import AlphaBeta, AlphaBetaConfig, final_score, value_of
+from randori.search.alphabeta import DECIDED, AlphaBeta, AlphaBetaConfig, final_score, value_of
 from randori.search.search import Analysis, Move
 
 DEPTH, CLOCK_DEPTH = 4, 60
@@ -83,6 +83,7 @@ class AlphaBetaPlayer:
         for _ in range(threads):
             self._idle.put(AlphaBeta(game, judge, config))
         self._threads = threads
+        self._seconds = config.seconds
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Search every position."""
@@ -114,21 +115,21 @@ class AlphaBetaPlayer:
         engine = self._idle.get()
         try:
             found = engine.run(state)
-            moves = [
-                self._weigh(engine, state, action) for action in self._game.legal_actions(state)
-            ]
+            actions = self._game.legal_actions(state)
+            share = self._seconds / len(actions)
+            moves = [self._weigh(engine, state, action, share) for action in actions]
         finally:
             self._idle.put(engine)
         best = found.line[0]
         order = sorted(moves, key=lambda move: (move.action != best, -move.value))
         return Analysis(found.value, order, found.line, found.total_nodes)
 
-    def _weigh(self, engine: AlphaBeta, state: State, action: int) -> Move:
+    def _weigh(self, engine: AlphaBeta, state: State, action: int, seconds: float) -> Move:
         after = state.copy()
         self._game.plain.play(after, action)
-        found = engine.run(after, fewer=1)
+        found = engine.run(after, fewer=1, seconds=seconds)
         score, nodes = -found.score, found.total_nodes
-        proven = None if abs(value_of(score)) < 1 else ("win" if score > 0 else "loss")
+        proven = None if abs(score) < DECIDED else ("win" if score > 0 else "loss")
         return Move(action, nodes, 0.0, value_of(score), proven)
 
 

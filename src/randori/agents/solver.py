@@ -20,7 +20,10 @@ class SolverPlayer:
         self._game = game
         self._solver = solver
         self._exact = exact
-        self._before = AlphaBetaPlayer(game, None, AlphaBetaConfig(depth), 1) if exact else None
+        is_endgame = game.solvable > 0
+        self._before = (
+            AlphaBetaPlayer(game, None, AlphaBetaConfig(depth), 1) if is_endgame else None
+        )
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick a best move for each position."""

@@ -169,8 +169,13 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
 def work(connection: Connection, plan: Plan, path: Path) -> None:
     """Play the jobs that come through the pipe, until None or its end."""
+    signal.signal(signal.SIGTERM, _leave)  # so that engines are ended on the way out
     with suppress(EOFError, BrokenPipeError, ConnectionResetError), Store(path) as store:
         try:
             with closing(Hall(plan, store)) as hall:

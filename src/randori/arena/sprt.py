@@ -132,6 +132,8 @@ def parse_sprt(text: str) -> Sprt:
     if len(numbers) not in (2, 4) or not all(map(math.isfinite, numbers)):
         raise UserError(f"--sprt {text!r}: expected elo0,elo1 or elo0,elo1,alpha,beta: 0,30")
     sprt = Sprt(*numbers)
+    if max(abs(sprt.elo0), abs(sprt.elo1)) > 2000:
+        raise UserError(f"--sprt {text!r}: differences go up to 2000 Elo")
     if sprt.elo0 >= sprt.elo1:
         raise UserError(f"--sprt {text!r}: elo0 must be below elo1")
     if not (0 < sprt.alpha < 0.5 and 0 < sprt.beta < 0.5):

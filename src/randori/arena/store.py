@@ -187,7 +187,8 @@ class Store:
     def _prepare(self) -> None:
         """Make a new file ours, and look whether an old one is."""
         self._base.execute("PRAGMA synchronous = NORMAL")  # enough for WAL: a kill loses nothing
-        if self._pragma("user_version") == 0:
+        is_empty = not self._base.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if self._pragma("user_version") == 0 and is_empty:
             self._use_wal()
             with self._writing():  # another process may have come first: look again
                 is_new = not self._base.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -238,12 +239,14 @@ class Store:
             raise UserError(f"store {self.path}: {error}") from error
 
 
-def write_csv(games: Iterable[StoredGame]) -> str:
-    """Write games as a table with a header."""
+def write_csv(game: Game, games: Iterable[StoredGame]) -> str:
+    """Write games as a table with a header, moves as people write them."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(vars(game).values() for game in games)
+    for one in games:
+        moves = " ".join(as_record(game, one).moves)
+        writer.writerow({**vars(one), "moves": moves}.values())
     return text.getvalue()
 
 

@@ -85,18 +85,33 @@ def run_match(
         if save.suffix.lower() == ".sgf" and game.name != GAME:
             raise UserError(f"--save {save}: SGF is for {GAME}; save {game.name} as .jsonl")
     agents = load_agent(a, game), load_agent(b, game)
+    is_whole = True
     with announced(game.name):
         length = mean_length(game)
         start = perf_counter()
+        ended: list[PlayedGame] = []
         with shown_progress(games, length) as tell, kept(store, game, agents, seed) as keep:
-            if test is None:
-                result = play_match(
-                    game, *agents, games, seed=seed, book=book, progress=tell, on_end=keep
-                )
-            else:
-                result = play_sprt(
-                    game, *agents, games, test, seed=seed, book=book, progress=tell, on_end=keep
-                )
+
+            def collect(some: Sequence[tuple[int, PlayedGame]]) -> None:
+                ended.extend(one for _, one in some)
+                if keep is not None:
+                    keep(some)
+
+            try:
+                if test is None:
+                    result = play_match(
+                        game, *agents, games, seed=seed, book=book, progress=tell, on_end=collect
+                    )
+                else:
+                    result = play_sprt(
+                        game, *agents, games, test, seed=seed, book=book, progress=tell,
+                        on_end=collect,
+                    )  # fmt: skip
+            except KeyboardInterrupt:
+                note(f"stopped: {len(ended)} of {games} games are over")
+                if not ended:
+                    raise
+                result, is_whole = MatchResult(agents[0].spec, agents[1].spec, ended), False
     seconds = perf_counter() - start
     if save is not None:
         write_games(game_records(game, result), save)
@@ -108,19 +123,28 @@ def run_match(
         print_result(game, result, seconds)
         if test is not None:
             print_verdict(test, pairs_of(result))
+            if result.distinct < len(result.games):
+                print("the test has counted repeated games: it decides nothing")
     note_forfeits([one.reason for one in result.games])
+    eaten = sum(one.opening >= len(one.moves) for one in result.games)
+    if eaten:
+        note(f"note: the openings left nothing to play in {eaten} of {len(result.games)} games")
     if result.distinct < len(result.games):
         note(
             f"note: only {result.distinct} of {len(result.games)} games differ, so the intervals "
             f"are too narrow; --opening-plies {max(2, book.plies + 2)} makes more of them differ"
         )
+    if not is_whole:
+        raise KeyboardInterrupt
 
 
 def note_forfeits(reasons: Sequence[str]) -> None:
     """Say how many games were given up, and why."""
     counts = Counter(filter(None, reasons))
     if counts:
-        why = ", ".join(f"{reason} ({count} games)" for reason, count in counts.most_common(3))
+        why = ", ".join(
+            f"{printable(reason)} ({count} games)" for reason, count in counts.most_common(3)
+        )
         note(f"note: {counts.total()} of {len(reasons)} games were given up: {why}")
 
 
@@ -229,8 +253,6 @@ def print_result(game: Game, result: MatchResult, seconds: float) -> None:
     summary: dict[str, Any] = result.summary()
     low, high = summary["elo_low"], summary["elo_high"]
     print(f"Elo {summary['elo']:+.0f} [{low:+.0f}, {high:+.0f}] for {result.a}; {clock(seconds)}")
-    for reason, count in Counter(one.reason for one in result.games if one.reason).most_common(3):
-        print(f"given up {count} times: {printable(reason)}")
 
 
 def _row(name: str, games: list[PlayedGame]) -> tuple[str, ...]:

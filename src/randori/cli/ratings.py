@@ -217,7 +217,7 @@ def ratings_csv(rows: Sequence[dict[str, Any]]) -> str:
 def export_games(game: Game, games: Sequence[StoredGame], path: Path) -> None:
     """Write games as .csv, a row each, or as .jsonl records that `randori show` reads."""
     if path.suffix.lower() == ".csv":
-        atomic.write_text(path, write_csv(games))
+        atomic.write_text(path, write_csv(game, games))
     elif path.suffix.lower() == ".jsonl":
         atomic.write_text(path, write_records(as_record(game, one) for one in games))
     else:

@@ -15,6 +15,7 @@ from randori.cli.ratings import cross, json_rows, print_ratings, results_of
 from randori.cli.report import announced, note, print_json, program
 from randori.errors import UserError
 from randori.games.registry import load_game
+from randori.spec import parse_spec
 
 UNFINISHED = 1
 ROUNDS = 10
@@ -32,10 +33,21 @@ def make_plan(
     return Plan(game.spec, names, ROUNDS if rounds is None else rounds, seed, book)
 
 
+def is_outside(spec: str) -> bool:
+    """Tell whether a spec names a program, or rules in a file."""
+    name = parse_spec(spec).name
+    return name == "gtp" or name.endswith(".py")
+
+
 def recall_plan(tournament: str, path: Path, rounds: int | None) -> Plan:
     """Read the plan of a tournament from the store; it may be given other rounds."""
     with Store(path, create=False) as store:
         plan = Plan.from_dict(store.plan(tournament))
+    outside = [spec for spec in (plan.game, *plan.agents) if is_outside(spec)]
+    if outside:  # a store from elsewhere must not run what it names
+        named = " ".join(shlex.quote(spec) for spec in (plan.game, *plan.agents))
+        raise UserError(f"this tournament runs {outside[0]!r}: say it again yourself, as in "
+                        f"tournament {named} --seed {plan.seed} --store {path}")  # fmt: skip
     return plan if rounds is None else replace(plan, rounds=rounds)
 
 

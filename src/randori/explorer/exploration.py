@@ -26,8 +26,9 @@ from randori.explorer.studies import Engine, Study, follow
 from randori.explorer.view import View
 from randori.games.game import Game
 from randori.games.position import Position
-from randori.games.registry import load_game
+from randori.games.registry import GAMES, load_game
 from randori.runs.atomic import write_text
+from randori.spec import parse_spec
 
 FIRST_LINE = "randori exploration 1"
 HEAD = ("game", "agent", "against", "seed", "position")
@@ -193,10 +194,20 @@ def load_exploration(path: Path) -> Exploration:
         raise UserError(f"{path} is no text file") from None
 
 
+def expect_known(game: str, *agents: str) -> None:
+    """Refuse rules and programs that a file names: reading it must not run them."""
+    if parse_spec(game).name not in GAMES:
+        raise UserError(f"game {game!r}: a file may only name games that come with Randori")
+    for agent in agents:
+        if agent.strip().startswith("gtp"):
+            raise UserError(f"agent {agent!r}: a file may not name a program to run")
+
+
 def _begin(head: dict[str, str]) -> Exploration:
     missing = [key for key in ("game", "agent") if key not in head]
     if missing:
         raise UserError(f"expected a line '{missing[0]} …' first")
+    expect_known(head["game"], head["agent"], head.get("against", ""))
     game, seed = load_game(head["game"]), head.get("seed", "0")
     number = whole_number(seed)
     if number is None:

@@ -166,6 +166,8 @@ class Solver:
 
     def __init__(self, game: Game, *, book: bool = True) -> None:
         height, width = game.board
+        if (height + 1) * (width + 1) > 64:  # the mark above a full column needs its bit
+            raise ValueError("the solver is for boards with (height + 1) * (width + 1) <= 64")
         self._game = game
         self._width = width
         self._solve = game.kernel(

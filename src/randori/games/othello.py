@@ -287,7 +287,7 @@ def game(size: int = 8) -> Game:
         evaluations={"positional": positional, "mobility": mobility, "material": material},
         pass_action=cells,
         solver=solver,
-        solvable=16,
+        solvable=18,
         num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),
         longest=2 * (cells - 4),
         symmetries=cell_symmetries(SQUARE, (size, size), 2, cells + 1),

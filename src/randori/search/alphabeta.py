@@ -28,6 +28,8 @@ DECIDED = WIN - 200_000
 """Scores beyond this are wins and losses."""
 UNIT = 400
 """A score that looks like a value of 0.76."""
+MOST = 0.999
+"""The value of what looks won but is not decided."""
 REDUCTION = 2
 """Plies that a null move saves."""
 BUDGET = 100_000
@@ -74,6 +76,8 @@ class Knobs(NamedTuple):
     ordering: bool
     null_move: bool
     quiescence: int
+    salt: np.uint64
+    """keeps what earlier searches left in the table apart"""
 
 
 def key_of(state: State) -> np.uint64:
@@ -93,12 +97,12 @@ def final_score(state: State, result: int) -> int:
     return score if (result == 1) == first_moves else -score
 
 
-def recall(frames: Frames, table: Table, ply: int) -> bool:
+def recall(frames: Frames, table: Table, knobs: Knobs, ply: int) -> bool:
     """Use what the table knows: tell whether it settles the frame; else note its move."""
     numbers = frames.numbers[ply]
     key = key_of(frames.states[ply])
     place = wide(key & np.uint64(len(table.keys) - 1))
-    if table.kinds[place] == 0 or table.keys[place] != key:
+    if table.kinds[place] == 0 or table.keys[place] != key ^ knobs.salt:
         return False
     numbers[CHOICE] = table.actions[place]
     score, kind = table.scores[place], table.kinds[place]
@@ -116,13 +120,13 @@ def recall(frames: Frames, table: Table, ply: int) -> bool:
     return False
 
 
-def remember(frames: Frames, table: Table, ply: int, low: int) -> None:
+def remember(frames: Frames, table: Table, knobs: Knobs, ply: int, low: int) -> None:
     """Write a frame's score into the table; `low` is its window's lower end at the beginning."""
     numbers = frames.numbers[ply]
     key = key_of(frames.states[ply])
     place = wide(key & np.uint64(len(table.keys) - 1))
     best = numbers[BEST]
-    table.keys[place] = key
+    table.keys[place] = key ^ knobs.salt
     table.scores[place] = best
     table.actions[place] = numbers[CHOICE]
     table.depths[place] = numbers[DEPTH]
@@ -147,7 +151,7 @@ def open_frame(
         if numbers[DEPTH] <= -knobs.quiescence or numbers[BEST] >= numbers[BETA]:
             return True
         numbers[ALPHA] = max(numbers[ALPHA], numbers[BEST])
-    elif len(table.keys) > 1 and recall(frames, table, ply):
+    elif len(table.keys) > 1 and recall(frames, table, knobs, ply):
         return True
     if knobs.ordering:
         side = wide(state[0] & U1)
@@ -250,7 +254,7 @@ def walk(
                 returning = True
                 score = numbers[BEST]
                 if len(table.keys) > 1:
-                    remember(frames, table, ply, lows[ply])
+                    remember(frames, table, knobs, ply, lows[ply])
                 continue
             if may_skip(frames, knobs, ply):
                 numbers[PHASE] = IN_NULL
@@ -284,7 +288,7 @@ def walk(
             returning = True
             score = numbers[BEST]
             if len(table.keys) > 1 and numbers[DEPTH] > 0:
-                remember(frames, table, ply, lows[ply])
+                remember(frames, table, knobs, ply, lows[ply])
     standing[PLACE], standing[RETURNING], standing[SCORE] = ply, returning, score
     standing[NODES] += visited
     return returning and ply == 0
@@ -337,8 +341,8 @@ class AlphaBetaConfig:
             raise ValueError(f"depth goes from 1 to 200, not {self.depth}")
         if not 0 <= self.quiescence <= 50:
             raise ValueError(f"quiescence goes from 0 to 50, not {self.quiescence}")
-        if self.seconds < 0 or self.table_mb < 0:
-            raise ValueError("seconds and table_mb must not be negative")
+        if self.seconds < 0 or not 0 <= self.table_mb <= 100_000:
+            raise ValueError("seconds must not be negative, and table_mb goes from 0 to 100000")
 
 
 @dataclass(frozen=True)
@@ -362,7 +366,7 @@ def value_of(score: int) -> float:
     """Squeeze a score into [−1, 1]; only a decided game is worth 1."""
     if abs(score) >= DECIDED:
         return math.copysign(1.0, score)
-    return math.tanh(score / UNIT)
+    return MOST * math.tanh(score / UNIT)
 
 
 class AlphaBeta:
@@ -377,15 +381,20 @@ class AlphaBeta:
         self._table = make_table(config.table_mb if config.prune else 0.0)
         self._history = np.zeros((2, game.num_actions), dtype=np.int64)
         self._knobs = Knobs(
-            config.prune, config.prune and config.ordering, config.null_move, config.quiescence
+            config.prune, config.prune and config.ordering, config.null_move, config.quiescence, U0
         )
+        self._searches = 0
 
-    def run(self, state: State, fewer: int = 0) -> Finding:
+    def run(self, state: State, fewer: int = 0, seconds: float | None = None) -> Finding:
         """Deepen ply by ply up to the depth, or until the time is up.
 
-        `fewer` plies less than the depth are searched: 0 of them looks at the position alone.
+        `fewer` plies less than the depth are searched; `seconds` replaces those of the settings.
         """
-        end = perf_counter() + self._config.seconds if self._config.seconds else math.inf
+        seconds = self._config.seconds if seconds is None else seconds
+        end = perf_counter() + seconds if seconds else math.inf
+        self._searches += 1
+        salt = np.uint64((self._searches * 0x9E3779B97F4A7C15) & (2**64 - 1))
+        self._knobs = self._knobs._replace(salt=salt)
         self._history[:] = 0
         self._frames.killers[:] = NO_MOVE
         self._frames.states[0] = state

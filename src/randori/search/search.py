@@ -215,6 +215,7 @@ def _line(tree: Tree) -> list[int]:
     return line
 
 
-def _rank(move: Move) -> tuple[bool, bool, int, float]:
-    """Order moves: proven wins first, proven losses last, then by visits, then by prior."""
-    return (move.proven != "win", move.proven == "loss", -move.visits, -move.prior)
+def _rank(move: Move) -> tuple[bool, bool, int, float, float]:
+    """Order moves: proven wins first, proven losses last, then by visits, value and prior."""
+    value = move.value if move.visits else 0.0
+    return (move.proven != "win", move.proven == "loss", -move.visits, -value, -move.prior)
