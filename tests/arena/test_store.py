@@ -88,10 +88,12 @@ def test_games_of_a_match(tmp_path: Path) -> None:
 
 
 def test_csv_has_a_header_and_all_fields() -> None:
-    rows = list(csv.DictReader(io.StringIO(write_csv([replace(ROW, first='uct:a,"b"'), ROW]))))
+    rows = list(
+        csv.DictReader(io.StringIO(write_csv(GAME, [replace(ROW, first='uct:a,"b"'), ROW])))
+    )
     assert [row["first"] for row in rows] == ['uct:a,"b"', "a"]
     assert set(rows[0]) == set(vars(ROW))
-    assert rows[1]["moves"] == "0 1 2"
+    assert rows[1]["moves"] == "a1 b1 c1"
 
 
 def test_plans_are_found_by_their_beginning(tmp_path: Path) -> None:

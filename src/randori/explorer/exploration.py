@@ -26,7 +26,7 @@ from randori.explorer.studies import Engine, Study, follow
 from randori.explorer.view import View
 from randori.games.game import Game
 from randori.games.position import Position
-from randori.games.registry import GAMES, load_game
+from randori.games.registry import load_game
 from randori.runs.atomic import write_text
 from randori.spec import parse_spec
 
@@ -196,8 +196,8 @@ def load_exploration(path: Path) -> Exploration:
 
 def expect_known(game: str, *agents: str) -> None:
     """Refuse rules and programs that a file names: reading it must not run them."""
-    if parse_spec(game).name not in GAMES:
-        raise UserError(f"game {game!r}: a file may only name games that come with Randori")
+    if parse_spec(game).name.endswith(".py"):
+        raise UserError(f"game {game!r}: a file may not name rules to run")
     for agent in agents:
         if agent.strip().startswith("gtp"):
             raise UserError(f"agent {agent!r}: a file may not name a program to run")

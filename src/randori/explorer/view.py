@@ -143,9 +143,9 @@ def _line(tree: Tree, node: int, bonus: Bonus) -> list[Branch]:
     return line
 
 
-def _order(one: Branch) -> tuple[bool, int, float]:
-    return (one.proven != "win", -one.visits, -(one.prior or 0.0))
+def _order(one: Branch) -> tuple[bool, int, float, float]:
+    return (one.proven != "win", -one.visits, -(one.q or 0.0), -(one.prior or 0.0))
 
 
-def _rank(one: Branch) -> tuple[bool, bool, int, float]:
-    return (one.proven != "win", one.proven == "loss", -one.visits, -(one.prior or 0.0))
+def _rank(one: Branch) -> tuple[bool, bool, int, float, float]:
+    return (one.proven != "win", one.proven == "loss", *_order(one)[1:])
