@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from randori.games import Position, load_game
 from randori.games.evaluation import evaluations, find_evaluation
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.registry import GAMES
+from randori.games.rules import evaluate
 from randori.search.alphabeta import DECIDED, WIN, AlphaBeta, AlphaBetaConfig, final_score, value_of
 
 HEX = str(Path(__file__).parents[2] / "examples" / "hex.py")
@@ -144,15 +146,21 @@ def test_values() -> None:
     assert 0.7 < value_of(400) < 0.8
 
 
-@pytest.mark.parametrize("spec", [g for g in GAMES if g != "go"] + ["go:size=3"])
-def test_evaluations_compile_and_change_sides(spec: str) -> None:
-    """Compiled and plain agree, and every evaluation is a whole number."""
+def judge_all(states: NDArray[np.uint64], scores: NDArray[np.int64]) -> None:
+    """Evaluate every position."""
+    for i in range(len(states)):
+        scores[i] = evaluate(states[i])
+
+
+@pytest.mark.parametrize("spec", [*GAMES, "go:size=13"])
+def test_compiled_evaluations_say_what_plain_ones_say(spec: str) -> None:
     game = load_game(spec)
+    states = np.array([position.state for position in some_positions(game, 4, seed=1)])
     for kernel in evaluations(game).values():
-        search = AlphaBeta(game, kernel, AlphaBetaConfig(1))
+        scores = np.zeros(len(states), dtype=np.int64)
+        game.kernel(judge_all, evaluate=kernel)(states, scores)
         plain = game.uncompiled(kernel)
-        for position in some_positions(game, 3, seed=1):
-            assert search.run(position.state, fewer=1).score == plain(position.state)
+        assert scores.tolist() == [plain(state) for state in states]
 
 
 def test_a_search_does_not_remember_the_one_before() -> None:
