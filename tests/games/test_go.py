@@ -19,7 +19,6 @@ from randori.games.rules import STATE_WORDS, start
 from randori.games.rules import play as play_move
 
 Board = tuple[str, ...]
-LETTERS = "ABCDEFGHJKLMNOPQRST"
 
 
 class Naive:

@@ -169,7 +169,6 @@ class Solver:
         if (height + 1) * (width + 1) > 64:  # the mark above a full column needs its bit
             raise ValueError("the solver is for boards with (height + 1) * (width + 1) <= 64")
         self._game = game
-        self._width = width
         self._solve = game.kernel(
             solve, **game.constants, CELLS=width * height, ROWS_UP=np.uint64(width + 1)
         )

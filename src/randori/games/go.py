@@ -47,9 +47,8 @@ TWICE_KOMI = 15
 """What White gets on top, doubled: it may be half a point."""
 SUICIDE = True
 """Whether a move may take its own chain of two or more; one stone would repeat the position."""
-SUPERKO, SITUATIONAL = True, False
-"""Whether no earlier position may come back, not just the last but one; and whether positions
-differ when the other side is to move."""
+SUPERKO = True
+"""Whether no earlier position may come back, not just the last but one."""
 SPARED, SPARED_IF_SAFE = 1, 2
 EYES = 0
 """Whether a side must not fill its own one-point eyes: never, all of them, or only those with too
@@ -60,7 +59,7 @@ MARKS = np.zeros((2, 90), dtype=np.uint64)
 """[2, bits] what a stone adds to the key of a position; up to 5×5 keys are positions written out,
 beyond that two positions share one of 2**64 keys by accident only."""
 TURN = np.uint64(0)
-"""What the side to move adds to the key."""
+"""What the side to move adds to the key, where positions differ by it (situational superko)."""
 PLY, PASSES, KEY, STONES = range(4)
 LOST, OPEN, HISTORY = 7, 11, 13
 """Words of a state: passes in a row, key of the position; then boards: black and white stones,
@@ -427,7 +426,6 @@ def game(
         "TWICE_KOMI": int(2 * komi),
         "SUICIDE": suicide,
         "SUPERKO": ko != "simple",
-        "SITUATIONAL": ko == "situational",
         "EYES": ("fill", "spare", "spare-safe").index(eyes),
         "TURN": bit(63) if ko == "situational" else U0,
     }

@@ -103,7 +103,9 @@ def _settle(record: GameRecord) -> GameRecord:
 
 
 def _komi(game: Game) -> float:
-    return float(game.constants["TWICE_KOMI"] / 2)
+    """Return what White is ahead by on an empty board."""
+    assert game.margin is not None
+    return -game.margin(game.new_state())
 
 
 def _read_komi(written: str) -> float:
@@ -217,9 +219,7 @@ def write_sgf(record: GameRecord) -> str:
     kept = record.extra.get("sgf")
     root = {"RU": "", "RE": ""}
     root |= {name: str(kept[name]) for name in KEPT if isinstance(kept, dict) and name in kept}
-    settled = positions[0].game.constants
-    superko = "situational" if settled["SITUATIONAL"] else "positional"
-    rules = superko if settled["SUPERKO"] else "simple", bool(settled["SUICIDE"])
+    rules = str(record.options.get("ko", "positional")), bool(record.options.get("suicide", True))
     if read_rules(root["RU"]) != rules:
         root["RU"] = write_rules(rules)
     if not root["RE"] or read_result(root["RE"]) != record.result:
