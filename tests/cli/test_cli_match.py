@@ -3,6 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from randori.agents.agent import Agent
+from randori.agents.registry import load_agent
+from randori.agents.simple import RandomPlayer
+from randori.arena.openings import Book
+from randori.cli.match import play_or_stop
+from randori.games.registry import load_game
+
 
 def test_json_fields(randori):
     answer = randori("match", "tictactoe", "uct:simulations=50", "random", "-n", "20", "--json")
@@ -139,3 +146,39 @@ def test_sprt(randori):
 def test_bad_input_is_one_line(randori, line, words):
     assert words in randori("match", *line.split()).complaint
     assert list(Path().iterdir()) == []
+
+
+class Leaver:
+    """Plays at random, and presses Ctrl-C when some games are over and others are not."""
+
+    def __init__(self, game, patience):
+        self._player, self._left = RandomPlayer(game), patience
+
+    def act(self, states, rng):
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return self._player.act(states, rng)
+
+
+@pytest.mark.parametrize(("patience", "is_over"), [(6, True), (1, False)])
+def test_games_that_are_over_survive_ctrl_c(capsys, patience, is_over):
+    game = load_game("tictactoe")
+    agents = load_agent("random", game), Agent("leaver", game, Leaver(game, patience))
+    kept = []
+
+    def play():
+        return play_or_stop(
+            game, agents, 60, None, seed=1, book=Book(0), progress=lambda *done: None,
+            keep=kept.extend,
+        )  # fmt: skip
+
+    if not is_over:
+        with pytest.raises(KeyboardInterrupt):
+            play()
+        assert "stopped: 0 of 60 games are over" in capsys.readouterr().err
+        return
+    result, is_whole = play()
+    assert not is_whole
+    assert 0 < len(result.games) == len(kept) < 60
+    assert "no fair sample" in capsys.readouterr().err

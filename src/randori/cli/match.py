@@ -85,33 +85,13 @@ def run_match(
         if save.suffix.lower() == ".sgf" and game.name != GAME:
             raise UserError(f"--save {save}: SGF is for {GAME}; save {game.name} as .jsonl")
     agents = load_agent(a, game), load_agent(b, game)
-    is_whole = True
     with announced(game.name):
         length = mean_length(game)
         start = perf_counter()
-        ended: list[PlayedGame] = []
         with shown_progress(games, length) as tell, kept(store, game, agents, seed) as keep:
-
-            def collect(some: Sequence[tuple[int, PlayedGame]]) -> None:
-                ended.extend(one for _, one in some)
-                if keep is not None:
-                    keep(some)
-
-            try:
-                if test is None:
-                    result = play_match(
-                        game, *agents, games, seed=seed, book=book, progress=tell, on_end=collect
-                    )
-                else:
-                    result = play_sprt(
-                        game, *agents, games, test, seed=seed, book=book, progress=tell,
-                        on_end=collect,
-                    )  # fmt: skip
-            except KeyboardInterrupt:
-                note(f"stopped: {len(ended)} of {games} games are over")
-                if not ended:
-                    raise
-                result, is_whole = MatchResult(agents[0].spec, agents[1].spec, ended), False
+            result, is_whole = play_or_stop(
+                game, agents, games, test, seed=seed, book=book, progress=tell, keep=keep
+            )
     seconds = perf_counter() - start
     if save is not None:
         write_games(game_records(game, result), save)
@@ -136,6 +116,38 @@ def run_match(
         )
     if not is_whole:
         raise KeyboardInterrupt
+
+
+def play_or_stop(
+    game: Game,
+    agents: tuple[Agent, Agent],
+    games: int,
+    test: Sprt | None,
+    *,
+    seed: int,
+    book: Book,
+    progress: Progression,
+    keep: Ending | None,
+) -> tuple[MatchResult, bool]:
+    """Play a match; after Ctrl-C return the games that are over, and that they are not all."""
+    ended: list[PlayedGame] = []
+
+    def collect(some: Sequence[tuple[int, PlayedGame]]) -> None:
+        ended.extend(one for _, one in some)
+        if keep is not None:
+            keep(some)
+
+    rest: dict[str, Any] = {"seed": seed, "book": book, "progress": progress, "on_end": collect}
+    try:
+        if test is None:
+            return play_match(game, *agents, games, **rest), True
+        return play_sprt(game, *agents, games, test, **rest), True
+    except KeyboardInterrupt:
+        fair = "; short games end first, so they are no fair sample" if ended else ""
+        note(f"stopped: {len(ended)} of {games} games are over{fair}")
+        if not ended:
+            raise
+        return MatchResult(agents[0].spec, agents[1].spec, ended), False
 
 
 def note_forfeits(reasons: Sequence[str]) -> None:
