@@ -17,7 +17,8 @@ from randori.runs.config import from_dict, to_dict
 def signature_of(game: Game) -> Signature:
     """Return what a game asks of a network."""
     height, width = game.shape
-    return Signature(game.num_planes, height, width, game.factor_sizes)
+    owned = game.stone_planes * game.cells if game.owner_words else 0
+    return Signature(game.num_planes, height, width, game.factor_sizes, owned)
 
 
 def model_info(game: Game, config: NetworkConfig, **counters: Any) -> dict[str, Any]:

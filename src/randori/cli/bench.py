@@ -34,6 +34,7 @@ PERFT_SECONDS = 0.4
 """A perft goes deeper until it takes this long."""
 BARE_SECONDS = 2.0
 ROUNDS = 4
+WARM_STEPS = 5
 TRAIN_ROWS = 20_000
 PEER_GAMES = {
     "othello": "othello",
@@ -260,6 +261,7 @@ def bench_train(work: Work) -> Figures:
     import torch
 
     from randori.agents.models import signature_of
+    from randori.learners.harvest import NO_REPLY
     from randori.learners.replay import Replay
     from randori.learners.selfplay import Rows
     from randori.learners.trainer import TrainConfig, Trainer
@@ -278,13 +280,17 @@ def bench_train(work: Work) -> Figures:
             states, np.ones((TRAIN_ROWS, game.most_legal), dtype=np.uint16),
             rng.uniform(-1, 1, TRAIN_ROWS).astype(np.float32),
             rng.integers(-1, 2, TRAIN_ROWS).astype(np.int8),
+            np.full(TRAIN_ROWS, NO_REPLY, dtype=np.uint16),
+            np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
         ))  # fmt: skip
-        for _ in range(3):
-            trainer.step(replay.sample(rng, work.batch, 0.5), 1.0)
+        for _ in range(WARM_STEPS):
+            trainer.step(replay.sample(rng, work.batch), 1.0)
     steps, start = 0, perf_counter()
-    while (elapsed := perf_counter() - start) < work.seconds:
-        trainer.step(replay.sample(rng, work.batch, 0.5), 1.0)
+    while perf_counter() - start < work.seconds:
+        trainer.step(replay.sample(rng, work.batch), 1.0)
         steps += 1
+    trainer.finish()
+    elapsed = perf_counter() - start
     return {
         "game": game.spec,
         "network": f"{work.blocks}×{work.channels}",

@@ -173,6 +173,13 @@ class Game:
         return self.num_planes * self.plane_words
 
     @property
+    def owner_words(self) -> int:
+        """Words that tell who has which cell in the end; 0 if both sides see another board."""
+        if not np.array_equal(self.seen[0], self.seen[1]):
+            return 0
+        return 2 * self.stone_planes * self.plane_words
+
+    @property
     def num_logits(self) -> int:
         """Width of the policy output."""
         return sum(self.factor_sizes)
@@ -207,6 +214,7 @@ class Game:
             "STATE_WORDS": self.num_words,
             "INPUT_WORDS": self.input_words,
             "STONE_WORDS": self.stone_planes * self.plane_words,
+            "OWNER_WORDS": 2 * self.stone_planes * self.plane_words,
             "PASS_ACTION": self.pass_action,
         }
         home = cast(FunctionType, self.rules.play).__globals__

@@ -224,19 +224,40 @@ def is_over(state: State) -> bool:
     return bool(state[PASSES] >= np.uint64(2) or state[PLY] >= np.uint64(CAP))
 
 
+def spread(state: State, side: int, reach: NDArray[np.uint64]) -> None:
+    """Write a side's stones and all empty points that they reach."""
+    free, nothing = scratch(WORDS), scratch(WORDS)
+    for word in range(WORDS):
+        theirs = state[STONES + (1 - side) * WORDS + word]
+        reach[word] = state[STONES + side * WORDS + word]
+        free[word] = FULL[word] & ~theirs
+    touches(reach, free, 0, nothing)
+
+
 def score(state: State) -> int:
     """Count Black's area less White's: stones, and empty points that reach one colour only."""
     lead = 0
-    reach, free, nothing = scratch(WORDS), scratch(WORDS), scratch(WORDS)
+    reach = scratch(WORDS)
     for side in range(2):
-        for word in range(WORDS):
-            theirs = state[STONES + (1 - side) * WORDS + word]
-            reach[word] = state[STONES + side * WORDS + word]
-            free[word] = FULL[word] & ~theirs
-        touches(reach, free, 0, nothing)
+        spread(state, side, reach)
         for word in range(WORDS):
             lead += (1 - 2 * side) * popcount(reach[word])
     return lead
+
+
+def owners(state: State, words: NDArray[np.uint64]) -> None:
+    """Give every point to the side whose area it is in; neutral points to nobody."""
+    side = wide(state[PLY] & U1)
+    mine, theirs = scratch(WORDS), scratch(WORDS)
+    spread(state, side, mine)
+    spread(state, 1 - side, theirs)
+    for word in range(WORDS):
+        both = mine[word] & theirs[word]
+        mine[word] ^= both
+        theirs[word] ^= both
+    words[:] = 0
+    pack(mine, 0, words, 0)
+    pack(theirs, 0, words, 1)
 
 
 def outcome(state: State) -> int:
@@ -433,7 +454,7 @@ def game(
     return Game(
         name="go",
         title="Go",
-        rules=Rules(start, legal, play, outcome, planes, num_legal),
+        rules=Rules(start, legal, play, outcome, planes, num_legal, owners),
         constants=constants,
         evaluations={"liberties": liberties, "area": area},
         pass_action=size * size,

@@ -1,6 +1,6 @@
 """The kernels of a game: their contract, and the names that templates leave open.
 
-Five are every game's own; `num_legal` follows from them, unless the game knows a faster way.
+Five are every game's own; `num_legal` and `owners` follow from them, unless the game knows better.
 
 A state is one row of `uint64` words. Word 0 is the number of plies played, which `play` counts up:
 its low bit tells the side to move. Kernels are scalar and in place, without allocation or
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import Actions, State
+from randori.games.kernels import Actions, State, scratch
 
 NUM_ACTIONS = 0
 MOST_LEGAL = 0
@@ -30,11 +30,24 @@ PASS_ACTION = -1
 """What hands the turn over, legal or not; -1 if the game has no such action."""
 STONE_WORDS = 0
 """Words of the planes that show one side's stones."""
+OWNER_WORDS = 0
+"""Words of the planes that show both sides' stones."""
 
 
 def num_legal(state: State, actions: Actions) -> int:
     """Return how many actions are legal; `actions` is room to list them, should that be needed."""
     return legal(state, actions)
+
+
+def owners(state: State, words: NDArray[np.uint64]) -> None:
+    """Write who has which cell when the game is over: the side to move, then its opponent.
+
+    A cell belongs to the stone on it, unless the game knows better (Go counts its area).
+    """
+    seen = scratch(INPUT_WORDS)
+    planes(state, seen)
+    for w in range(OWNER_WORDS):
+        words[w] = seen[w]
 
 
 class Rules(NamedTuple):
@@ -46,6 +59,7 @@ class Rules(NamedTuple):
     outcome: Callable[[State], int]
     planes: Callable[[State, NDArray[np.uint64]], None]
     num_legal: Callable[[State, Actions], int] = num_legal
+    owners: Callable[[State, NDArray[np.uint64]], None] = owners
 
 
 def start(state: State) -> None:

@@ -25,12 +25,13 @@ from randori.arena.match import play_match
 from randori.games.game import Game
 from randori.games.position import RESULTS
 from randori.games.records import GameRecord, write_records
+from randori.learners.losses import Losses
 from randori.learners.replay import Replay
 from randori.learners.rowlog import RowLog
 from randori.learners.selfplay import Batch, FinishedGame, Rows, SelfPlay, Tally
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Counters, Listener, Status, iteration_metrics
-from randori.learners.trainer import Losses, Trainer
+from randori.learners.trainer import Trainer
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
 from randori.runs.atomic import write_text
@@ -220,23 +221,25 @@ class AlphaZero:
         if counters.rows < self._config.warm_up_rows:
             return None
         status = self._begin("learning")
-        progress = self._progress(steady=self._config.deterministic)
-        cosine = 0.5 + 0.5 * math.cos(math.pi * min(1.0, progress))
-        status.rate_share = config.final_share + (1 - config.final_share) * cosine
-        seen: list[Losses] = []
+        status.rate_share = self._rate_share()
+        newest = self._config.newest(counters.rows)
         while counters.owed >= 1.0 and not self._stopping:
-            samples = self._replay.sample(self._rng, config.batch, config.search_share)
-            seen.append(self._trainer.step(samples, status.rate_share))
+            samples = self._replay.sample(self._rng, config.batch, newest)
+            self._trainer.step(samples, status.rate_share)
             counters.owed -= 1.0
             counters.steps += 1
             self._tell()
-        if not seen:
-            return None
-        status.losses = Losses(
-            sum(losses.policy for losses in seen) / len(seen),
-            sum(losses.value for losses in seen) / len(seen),
-        )
+        status.losses = self._trainer.take_losses() or status.losses
         return status.losses
+
+    def _rate_share(self) -> float:
+        """Return the share of the learning rate that is due by now."""
+        config = self._config.train
+        if config.schedule == "constant":
+            return 1.0
+        progress = self._progress(steady=self._config.deterministic)
+        cosine = 0.5 + 0.5 * math.cos(math.pi * min(1.0, progress))
+        return config.final_share + (1 - config.final_share) * cosine
 
     def _hand_over(self) -> None:
         """Let self-play go on with the best weights: the newest, unless a gate keeps others."""

@@ -1,13 +1,14 @@
 """Replay: the newest rows, and batches drawn from them under random symmetries."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.game import Game
-from randori.games.kernels import has
-from randori.games.rules import INPUT_WORDS, legal, planes
+from randori.games.kernels import has, scratch
+from randori.games.rules import INPUT_WORDS, OWNER_WORDS, legal, planes
+from randori.learners.harvest import NO_REPLY
 from randori.learners.selfplay import Rows
 
 
@@ -17,45 +18,74 @@ class Samples:
 
     words: NDArray[np.uint64]
     """[B, W] packed planes"""
-    policy: NDArray[np.float32]
-    """[B, A] the share of visits of each legal action; −1 where an action is illegal"""
+    actions: NDArray[np.int32]
+    """[B, K] the legal actions; 0 past the last of them"""
+    shares: NDArray[np.float32]
+    """[B, K] the share of visits of each; −1 past the last of them"""
     values: NDArray[np.float32]
-    """[B] target value for the side to move"""
+    """[B] what the search made of it, for the side to move"""
+    results: NDArray[np.float32]
+    """[B] how the game ended for the side to move"""
+    replies: NDArray[np.int32]
+    """[B] what was answered to the move that was made; −1 at the end of a game"""
+    owners: NDArray[np.uint64]
+    """[B, O] packed planes of who has which cell in the end: the side to move, then its opponent"""
 
 
 def fill_samples(
     states: NDArray[np.uint64],
     counts: NDArray[np.uint16],
+    replies: NDArray[np.uint16],
+    owners: NDArray[np.uint64],
     turns: NDArray[np.int64],
     inputs: NDArray[np.int32],
     action_map: NDArray[np.int32],
     plane_cells: int,
     words: NDArray[np.uint64],
-    policy: NDArray[np.float32],
-    scratch: NDArray[np.uint64],
+    to_actions: NDArray[np.int32],
+    shares: NDArray[np.float32],
+    to_replies: NDArray[np.int32],
+    to_owners: NDArray[np.uint64],
     actions: NDArray[np.int32],
 ) -> None:
-    """Write planes and policies of rows as they look under symmetry ``turns[b]``."""
-    plane_words = (plane_cells + 63) // 64
+    """Write planes and targets of rows as they look under symmetry ``turns[b]``."""
+    seen = scratch(INPUT_WORDS)
     for b in range(len(turns)):
         turn = turns[b]
-        planes(states[b], scratch)
-        for w in range(INPUT_WORDS):
-            words[b, w] = 0
-        for i in range(inputs.shape[1]):
-            plane, cell = i // plane_cells, i % plane_cells
-            if has(scratch[plane * plane_words + cell // 64], cell % 64):
-                to_plane, to = inputs[turn, i] // plane_cells, inputs[turn, i] % plane_cells
-                mark = np.uint64(1) << np.uint64(to % 64)
-                words[b, to_plane * plane_words + to // 64] |= mark
-        for a in range(policy.shape[1]):
-            policy[b, a] = -1.0
+        planes(states[b], seen)
+        turn_planes(seen, INPUT_WORDS, inputs[turn], plane_cells, words[b])
+        if owners.shape[1] > 0:
+            turn_planes(owners[b], OWNER_WORDS, inputs[turn], plane_cells, to_owners[b])
         count = legal(states[b], actions)
         total = 0.0
         for k in range(count):
             total += counts[b, k]
-        for k in range(count):
-            policy[b, action_map[turn, actions[k]]] = counts[b, k] / total
+        for k in range(shares.shape[1]):
+            to_actions[b, k] = action_map[turn, actions[k]] if k < count else 0
+            shares[b, k] = counts[b, k] / total if k < count else -1.0
+        to_replies[b] = -1 if replies[b] == NO_REPLY else action_map[turn, replies[b]]
+
+
+def turn_planes(
+    words: NDArray[np.uint64],
+    used: int,
+    places: NDArray[np.int32],
+    plane_cells: int,
+    out: NDArray[np.uint64],
+) -> None:
+    """Write packed planes as they look when bit i goes to ``places[i]``."""
+    plane_words = (plane_cells + 63) // 64
+    for w in range(used):
+        out[w] = 0
+    for w in range(used):
+        word = words[w]
+        plane, first = w // plane_words, 64 * (w % plane_words)
+        for i in range(min(64, plane_cells - first)):
+            if has(word, i):
+                to = places[plane * plane_cells + first + i]
+                cell = to % plane_cells
+                place = to // plane_cells * plane_words + cell // 64
+                out[place] |= np.uint64(1) << np.uint64(cell % 64)
 
 
 class Replay:
@@ -63,43 +93,50 @@ class Replay:
 
     def __init__(self, game: Game, window: int) -> None:
         self._game = game
-        self._states = np.zeros((window, game.num_words), dtype=np.uint64)
-        self._counts = np.zeros((window, game.most_legal), dtype=np.uint16)
-        self._values = np.zeros(window, dtype=np.float32)
-        self._results = np.zeros(window, dtype=np.int8)
+        self._window = window
+        self._rows = Rows(
+            np.zeros((window, game.num_words), dtype=np.uint64),
+            np.zeros((window, game.most_legal), dtype=np.uint16),
+            np.zeros(window, dtype=np.float32),
+            np.zeros(window, dtype=np.int8),
+            np.zeros(window, dtype=np.uint16),
+            np.zeros((window, game.owner_words), dtype=np.uint64),
+        )
         self._next = 0
         self.size = 0
         self.total = 0
 
     def add(self, rows: Rows) -> None:
         """Append rows; the oldest leave the window."""
-        window = len(self._values)
-        skip = max(0, len(rows) - window)
-        at = (self._next + np.arange(len(rows) - skip)) % window
-        self._states[at] = rows.states[skip:]
-        self._counts[at] = rows.counts[skip:]
-        self._values[at] = rows.values[skip:]
-        self._results[at] = rows.results[skip:]
-        self._next = int((self._next + len(at)) % window)
-        self.size = min(window, self.size + len(at))
+        skip = max(0, len(rows) - self._window)
+        at = (self._next + np.arange(len(rows) - skip)) % self._window
+        for part in fields(Rows):
+            getattr(self._rows, part.name)[at] = getattr(rows, part.name)[skip:]
+        self._next = int((self._next + len(at)) % self._window)
+        self.size = min(self._window, self.size + len(at))
         self.total += len(rows)
 
-    def sample(self, rng: np.random.Generator, batch: int, search_share: float) -> Samples:
-        """Draw rows uniformly, each under a random symmetry.
-
-        The value target mixes the game's result with the search's own value by `search_share`.
-        """
-        game, window = self._game, len(self._values)
-        age = rng.integers(0, self.size, size=batch)
-        at = (self._next - self.size + age) % window
+    def sample(self, rng: np.random.Generator, batch: int, newest: int | None = None) -> Samples:
+        """Draw rows evenly from the `newest`, or all, each under a random symmetry."""
+        game = self._game
+        size = self.size if newest is None else max(1, min(self.size, newest))
+        age = rng.integers(0, size, size=batch)
+        at = (self._next - size + age) % self._window
         turns = rng.integers(0, len(game.symmetries), size=batch)
-        words = np.zeros((batch, game.input_words), dtype=np.uint64)
-        policy = np.empty((batch, game.num_actions), dtype=np.float32)
+        rows = self._rows
+        samples = Samples(
+            np.empty((batch, game.input_words), dtype=np.uint64),
+            np.empty((batch, game.most_legal), dtype=np.int32),
+            np.empty((batch, game.most_legal), dtype=np.float32),
+            rows.values[at],
+            rows.results[at].astype(np.float32),
+            np.empty(batch, dtype=np.int32),
+            np.empty((batch, game.owner_words), dtype=np.uint64),
+        )
         game.kernel(fill_samples)(
-            self._states[at], self._counts[at], turns, game.symmetries.inputs,
-            game.symmetries.actions, game.cells, words, policy,
-            np.zeros(game.input_words, dtype=np.uint64), np.zeros(game.num_actions, np.int32),
+            rows.states[at], rows.counts[at], rows.replies[at], rows.owners[at], turns,
+            game.symmetries.inputs, game.symmetries.actions, game.cells, samples.words,
+            samples.actions, samples.shares, samples.replies, samples.owners,
+            np.zeros(game.num_actions, np.int32),
         )  # fmt: skip
-        share = np.float32(search_share)
-        values = (1 - share) * self._results[at] + share * self._values[at]
-        return Samples(words, policy, values.astype(np.float32))
+        return samples

@@ -7,7 +7,7 @@ alternates between two groups: while the card works on one batch, the thread pla
 import queue
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from time import monotonic
 from typing import Any
 
@@ -17,23 +17,22 @@ from numpy.typing import NDArray
 from randori.errors import UserError
 from randori.games.dice import seed_dice
 from randori.games.game import Game
-from randori.learners.slots import (
+from randori.learners.archive import SIZE, make_archive
+from randori.learners.harvest import (
     ENTROPY,
     FULL,
     GAMES,
     MOVES,
     OVERRULED,
     ROWS,
-    Habits,
-    begin,
+    TOTALS,
     make_harvest,
-    make_slots,
-    play_on,
-    replant,
 )
+from randori.learners.slots import Habits, begin, make_slots, play_on, replant
 from randori.search.cache import make_cache
 from randori.search.evaluator import Evaluator
-from randori.search.puct import Knobs
+from randori.search.puct import NO_HALVING, Knobs
+from randori.search.roots import halving_table
 from randori.search.search import SearchConfig, make_questions
 from randori.search.tree import enlarge, expect_lawful, make_trees
 
@@ -58,6 +57,18 @@ class SelfPlayConfig:
     """weight of the noise against the prior"""
     temperature: tuple[tuple[int, float], ...] = ((0, 1.0), (20, 0.2))
     """(ply, temperature) points, straight lines between them"""
+    keep_tree: bool = True
+    """go on with what the last search found below the move that was made"""
+    forced: float = 0.0
+    """k of forced playouts: a full search gives a tried move √(k·P·N) visits, and takes back from
+    the target what only that explains (KataGo: 2); 0 leaves it"""
+    gumbel: int = 0
+    """moves that a Gumbel root begins with in a full search (the paper: 16); 0 leaves it"""
+    surprise: float = 0.0
+    """share of the rows' weight that goes by how far the search moved from the network's policy,
+    instead of evenly (KataGo: 0.5)"""
+    archive: float = 0.0
+    """share of games that start from a position of an earlier game"""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.full_share <= 1.0:
@@ -65,8 +76,13 @@ class SelfPlayConfig:
         for name, least in (("slots", 1), ("threads", 0), ("fast_simulations", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        if not 0.0 <= self.noise_share <= 1.0:
-            raise ValueError(f"noise_share must be from 0 to 1, not {self.noise_share}")
+        for name in ("noise_share", "surprise", "archive"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        if self.forced < 0.0 or self.gumbel < 0:
+            raise ValueError("forced and gumbel must not be negative")
+        if self.forced and self.gumbel:
+            raise ValueError("a Gumbel root has no forced playouts: set one of them to 0")
         if self.noise_alpha < 0.0:
             raise ValueError(f"noise_alpha must not be negative: {self.noise_alpha}")
         if not self.temperature or min(value for _, value in self.temperature) < 0.0:
@@ -85,6 +101,10 @@ class Rows:
     """[n] the search's own value, for the side to move"""
     results: NDArray[np.int8]
     """[n] how the game ended for the side to move"""
+    replies: NDArray[np.uint16]
+    """[n] the action that answered the move made there; NO_REPLY at the end of a game"""
+    owners: NDArray[np.uint64]
+    """[n, 2 * stone words] who has which cell in the end: the side to move, then its opponent"""
 
     def __len__(self) -> int:
         return len(self.results)
@@ -114,6 +134,24 @@ def temperature_table(points: tuple[tuple[int, float], ...], longest: int) -> ND
     return np.asarray(np.interp(np.arange(longest), plies, values), dtype=np.float64)
 
 
+def knobs_of(config: SelfPlayConfig) -> Knobs:
+    """Return what steers the searches of self-play."""
+    search = config.search
+    halving = halving_table(config.gumbel, search.simulations) if config.gumbel else NO_HALVING
+    return Knobs(
+        search.exploration, search.fpu, search.solve, 1, True, config.forced, config.gumbel, halving
+    )
+
+
+def habits_of(config: SelfPlayConfig) -> Habits:
+    """Return how its moves are chosen."""
+    simulations = config.search.simulations
+    return Habits(
+        simulations, min(config.fast_simulations, simulations), config.full_share,
+        config.noise_alpha, config.noise_share, config.keep_tree, config.surprise, config.archive,
+    )  # fmt: skip
+
+
 class Group:
     """Slots that step together, over one lane of the evaluator."""
 
@@ -134,17 +172,14 @@ class Group:
         self._slots = make_slots(game, config.slots, dice)
         self._harvest = make_harvest(game, config.slots)
         self._temperatures = temperature_table(config.temperature, game.longest)
-        self._knobs = Knobs(search.exploration, search.fpu, search.solve, 1, True)
-        self._habits = Habits(
-            search.simulations, min(config.fast_simulations, search.simulations),
-            config.full_share, config.noise_alpha, config.noise_share,
-        )  # fmt: skip
+        self._knobs, self._habits = knobs_of(config), habits_of(config)
+        self._archive = make_archive(game, SIZE if config.archive else 0)
         self._step = game.kernel(play_on)
         self.evaluations = 0
         self._handed_over = 0
         self._weights = self._weights_seen = self._stale_steps = 0
         self._busy = threading.Lock()  # held while arrays change, so that `save` sees a whole step
-        game.kernel(begin)(self._trees, self._slots, self._habits)
+        game.kernel(begin)(self._trees, self._slots, self._archive, self._habits)
 
     def step(self) -> None:
         """Wait for the answers, play on, and launch the next questions."""
@@ -158,7 +193,7 @@ class Group:
                 self._stale_steps -= 1
             rows, cramped = self._step(
                 self._trees, self._cache, self._asked, self._slots, self._harvest,
-                self._temperatures, self._game.factors, self._knobs, self._habits,
+                self._archive, self._temperatures, self._game.factors, self._knobs, self._habits,
             )  # fmt: skip
             expect_lawful(self._trees, self._game)
             if cramped:
@@ -172,10 +207,7 @@ class Group:
         harvest = self._harvest
         rows, games = (int(harvest.used[i]) for i in (ROWS, GAMES))
         batch = Batch(
-            Rows(
-                harvest.states[:rows].copy(), harvest.counts[:rows].copy(),
-                harvest.values[:rows].copy(), harvest.results[:rows].copy(),
-            ),
+            Rows(*(getattr(harvest, part.name)[:rows].copy() for part in fields(Rows))),
             [FinishedGame(harvest.moves[g, : harvest.plies[g]].tolist(), int(harvest.outcomes[g]))
              for g in range(games)],
             harvest.totals.copy(),
@@ -205,11 +237,13 @@ class Group:
             for name, array in self._slots._asdict().items():
                 used = self._used(name)
                 arrays[name] = array.copy() if used is None else array[used]
+            for name, array in self._archive._asdict().items():
+                arrays[f"archive.{name}"] = array.copy()
             return arrays
 
     def _used(self, name: str) -> NDArray[np.bool_] | None:
         """Tell which entries [B, L] of a slot array are in use; None for those without axis L."""
-        ends = {"moves": "plies", "states": "rows", "counts": "rows", "values": "rows"}
+        ends = {"moves": "plies"} | dict.fromkeys(("states", "counts", "values", "surprise"), "rows")
         if name not in ends:
             return None
         count: NDArray[np.int32] = getattr(self._slots, ends[name])
@@ -225,7 +259,11 @@ class Group:
                 used = self._used(name)
                 if used is not None:
                     array[used] = arrays[name]
-        except ValueError:
+            for name, array in self._archive._asdict().items():
+                kept = arrays[f"archive.{name}"]
+                if kept.shape == array.shape:  # otherwise the archive was switched on or off
+                    array[:] = kept
+        except (KeyError, ValueError):
             raise UserError(
                 "the games in progress do not fit: the rules or selfplay.slots have changed"
             ) from None
@@ -253,7 +291,7 @@ class Tally:
     first_wins: int = 0
     second_wins: int = 0
     draws: int = 0
-    totals: NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
+    totals: NDArray[np.float64] = field(default_factory=lambda: np.zeros(TOTALS))
 
     def add(self, batch: Batch) -> None:
         """Count one batch."""

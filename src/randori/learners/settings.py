@@ -8,6 +8,10 @@ from randori.learners.trainer import TrainConfig
 from randori.networks.config import NetworkConfig
 
 
+WINDOW_PACE = 0.4
+"""How fast a growing window grows at first, in rows a row (KataGo's figure)."""
+
+
 def _expect_positive(config: object, *names: str) -> None:
     for name in names:
         if getattr(config, name) < 1:
@@ -74,7 +78,9 @@ class AlphaZeroConfig:
     gate: GateConfig = field(default_factory=GateConfig)
     stop: StopConfig = field(default_factory=StopConfig)
     window: int = 200_000
-    """newest rows that are learnt from"""
+    """newest rows that are learnt from, at most"""
+    first_window: int = 0
+    """the window grows from here as N^0.75 with the number N of rows so far; 0 leaves it as it is"""
     iteration_rows: int = 2_000
     """new rows an iteration"""
     warm_up_rows: int = 2_000
@@ -101,3 +107,13 @@ class AlphaZeroConfig:
             raise ValueError("a deterministic run needs checkpoint_iterations above 0")
         if self.iteration_rows < 1 or self.window < self.iteration_rows:
             raise ValueError("expected 1 <= iteration_rows <= window")
+        if not 0 <= self.first_window <= self.window:
+            raise ValueError("expected 0 <= first_window <= window")
+
+    def newest(self, rows: int) -> int:
+        """Return how many of the newest rows are learnt from, after so many in all."""
+        first = self.first_window
+        if not first:
+            return self.window
+        grown = first * (1 + WINDOW_PACE * ((rows / first) ** 0.75 - 1) / 0.75)
+        return int(min(self.window, max(first, grown)))

@@ -11,18 +11,41 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.dice import uniform
+from randori.games.dice import below, uniform
 from randori.games.game import Game
-from randori.games.kernels import DRAW, FIRST, wide
-from randori.games.rules import STATE_WORDS, outcome, play, start
+from randori.games.kernels import wide
+from randori.games.rules import STATE_WORDS, play, start
+from randori.learners.archive import Archive, remember_beginning
+from randori.learners.harvest import (
+    ENTROPY,
+    FULL,
+    MOVES,
+    OVERRULED,
+    GameSoFar,
+    Harvest,
+    has_room_for,
+    reap,
+    surprise_of,
+)
 from randori.search.cache import Cache
 from randori.search.puct import DONE, NO_ROOM, Knobs, Questions, absorb, add_noise, gather
+from randori.search.roots import (
+    draw_gumbel,
+    gumbel_choice,
+    is_gumbel,
+    prune_forced,
+    weigh_improved,
+)
 from randori.search.tree import (
     BROKEN,
+    FORCED,
+    GUMBEL,
     LOST,
     NEVER,
     NONE,
+    RULE,
     TOO_LONG,
+    UNKNOWN,
     WON,
     Tree,
     Trees,
@@ -48,6 +71,12 @@ class Habits(NamedTuple):
     """how often a search is full: only those get noise and become training rows"""
     noise_alpha: float
     noise_share: float
+    keep_tree: bool
+    """whether a search goes on with what the last one found below the move that was made"""
+    surprise_share: float
+    """how much of the rows' weight goes by how far the search moved away from the network"""
+    archive_share: float
+    """how often a game starts from an earlier game's beginning"""
 
 
 class Slots(NamedTuple):
@@ -71,33 +100,8 @@ class Slots(NamedTuple):
     """[B, L, K] the visits of their moves, in the order of `legal`"""
     values: NDArray[np.float32]
     """[B, L] what the search made of them, for the side to move"""
-
-
-class Harvest(NamedTuple):
-    """Finished games, until Python takes them away."""
-
-    states: NDArray[np.uint64]
-    """[M, S]"""
-    counts: NDArray[np.uint16]
-    """[M, K]"""
-    values: NDArray[np.float32]
-    """[M]"""
-    results: NDArray[np.int8]
-    """[M] 1, 0 or −1 for the side to move in that row"""
-    moves: NDArray[np.uint16]
-    """[G, L]"""
-    plies: NDArray[np.int32]
-    """[G]"""
-    outcomes: NDArray[np.int8]
-    """[G]"""
-    used: NDArray[np.int64]
-    """[2] rows and games"""
-    totals: NDArray[np.float64]
-    """[4] moves, full searches, their entropy, how often search overruled the (noisy) prior"""
-
-
-ROWS, GAMES = range(2)
-MOVES, FULL, ENTROPY, OVERRULED = range(4)
+    surprise: NDArray[np.float32]
+    """[B, L] how far the search moved away from the network there, in nats"""
 
 
 def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
@@ -113,23 +117,7 @@ def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
         np.zeros((count, length, game.num_words), dtype=np.uint64),
         np.zeros((count, length, game.most_legal), dtype=np.uint16),
         np.zeros((count, length), dtype=np.float32),
-    )
-
-
-def make_harvest(game: Game, slots: int) -> Harvest:
-    """Allocate room for the games that may end in one step, and at least one."""
-    games = slots + 1
-    rows = 4 * slots + 2 * game.longest
-    return Harvest(
-        np.zeros((rows, game.num_words), dtype=np.uint64),
-        np.zeros((rows, game.most_legal), dtype=np.uint16),
-        np.zeros(rows, dtype=np.float32),
-        np.zeros(rows, dtype=np.int8),
-        np.zeros((games, game.longest), dtype=np.uint16),
-        np.zeros(games, dtype=np.int32),
-        np.zeros(games, dtype=np.int8),
-        np.zeros(2, dtype=np.int64),
-        np.zeros(4, dtype=np.float64),
+        np.zeros((count, length), dtype=np.float32),
     )
 
 
@@ -139,20 +127,29 @@ def draw_budget(slots: Slots, slot: int, habits: Habits) -> None:
     slots.budget[slot] = 0
 
 
-def new_game(tree: Tree, slots: Slots, slot: int, habits: Habits) -> None:
-    """Put the first position on the board of a slot."""
+def new_game(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habits) -> None:
+    """Put the first position on the board of a slot, or one that an earlier game went through."""
     root = tree.states[0]
     start(root)
+    plies = wide(0)
+    dice = slots.dice[slot]
+    if habits.archive_share > 0.0 and uniform(dice) < habits.archive_share:
+        if archive.filled[0] > 0:
+            place = wide(below(dice, archive.filled[0]))
+            plies = wide(archive.plies[place])
+            for ply in range(plies):
+                slots.moves[slot, ply] = archive.moves[place, ply]
+                play(root, archive.moves[place, ply])
     plant(tree, root)
-    slots.plies[slot] = 0
+    slots.plies[slot] = plies
     slots.rows[slot] = 0
     draw_budget(slots, slot, habits)
 
 
-def begin(trees: Trees, slots: Slots, habits: Habits) -> None:
+def begin(trees: Trees, slots: Slots, archive: Archive, habits: Habits) -> None:
     """Start a game in every slot."""
     for slot in range(len(slots.budget)):
-        new_game(tree_of(trees, slot), slots, slot, habits)
+        new_game(tree_of(trees, slot), slots, slot, archive, habits)
 
 
 def replant(trees: Trees, asked: Questions, slots: Slots, roots: NDArray[np.uint64]) -> None:
@@ -161,6 +158,16 @@ def replant(trees: Trees, asked: Questions, slots: Slots, roots: NDArray[np.uint
         asked.in_flight[slot] = 0
         slots.budget[slot] = 0
         plant(tree_of(trees, slot), roots[slot])
+
+
+def weigh_target(tree: Tree, knobs: Knobs) -> float:
+    """Put what the network shall learn of the root's moves into `weights`; return their sum."""
+    if is_gumbel(tree) and tree.nodes[0].proven == UNKNOWN:
+        return weigh_improved(tree)
+    total = weigh_moves(tree)
+    if tree.used[RULE] == FORCED and tree.nodes[0].proven == UNKNOWN:
+        return prune_forced(tree, knobs.forced, knobs.exploration)
+    return total
 
 
 def weigh_moves(tree: Tree) -> float:
@@ -217,6 +224,7 @@ def record_row(tree: Tree, slots: Slots, slot: int, total: float, harvest: Harve
     for w in range(STATE_WORDS):
         slots.states[slot, row, w] = tree.states[0, w]
     slots.values[slot, row] = root_value(tree)
+    slots.surprise[slot, row] = surprise_of(tree, total)
     slots.counts[slot, row, :] = 0
     heaviest = 0
     likeliest = 0
@@ -234,27 +242,13 @@ def record_row(tree: Tree, slots: Slots, slot: int, total: float, harvest: Harve
     harvest.totals[OVERRULED] += 1.0 if heaviest != likeliest else 0.0
 
 
-def reap(tree: Tree, slots: Slots, slot: int, harvest: Harvest) -> None:
-    """Move the rows of a finished game to the harvest, each with the result of the game."""
-    result = outcome(tree.states[0])
-    at = harvest.used[ROWS]
-    for row in range(slots.rows[slot]):
-        for w in range(STATE_WORDS):
-            harvest.states[at, w] = slots.states[slot, row, w]
-        for k in range(slots.counts.shape[2]):
-            harvest.counts[at, k] = slots.counts[slot, row, k]
-        harvest.values[at] = slots.values[slot, row]
-        first_moves = slots.states[slot, row, 0] & np.uint64(1) == np.uint64(0)
-        score = 1 if (result == FIRST) == first_moves else -1
-        harvest.results[at] = 0 if result == DRAW else score
-        at += 1
-    harvest.used[ROWS] = at
-    game = harvest.used[GAMES]
-    for ply in range(slots.plies[slot]):
-        harvest.moves[game, ply] = slots.moves[slot, ply]
-    harvest.plies[game] = slots.plies[slot]
-    harvest.outcomes[game] = result
-    harvest.used[GAMES] = game + 1
+def choose(tree: Tree, slots: Slots, slot: int, temperatures: NDArray[np.float64]) -> int:
+    """Return the edge to play; the root's moves are weighed already."""
+    first = wide(tree.nodes[0].first)
+    if is_gumbel(tree) and tree.nodes[0].proven == UNKNOWN:
+        return first + gumbel_choice(tree)
+    temperature = temperatures[min(slots.plies[slot], len(temperatures) - 1)]
+    return first + pick_move(tree, temperature, slots.dice[slot])
 
 
 def finish_move(
@@ -262,47 +256,70 @@ def finish_move(
     slots: Slots,
     slot: int,
     harvest: Harvest,
-    habits: Habits,
+    archive: Archive,
     temperatures: NDArray[np.float64],
+    knobs: Knobs,
+    habits: Habits,
 ) -> bool:
     """Play the move that the search of this slot found; false when the harvest has no room."""
-    fits = harvest.used[ROWS] + slots.rows[slot] + 1 <= len(harvest.results)
-    if not fits or harvest.used[GAMES] == len(harvest.plies):
+    if not has_room_for(harvest, slots.rows[slot] + 1):
         return False
     ply = slots.plies[slot]
     if ply == slots.moves.shape[1]:
         tree.used[BROKEN] = TOO_LONG
-        new_game(tree, slots, slot, habits)
+        new_game(tree, slots, slot, archive, habits)
         return True
-    total = weigh_moves(tree)
+    total = weigh_target(tree, knobs)
     if slots.is_full[slot] and tree.nodes[0].count > 1:
         record_row(tree, slots, slot, total, harvest)
-    temperature = temperatures[min(ply, len(temperatures) - 1)]
-    edge = tree.nodes[0].first + pick_move(tree, temperature, slots.dice[slot])
+    edge = choose(tree, slots, slot, temperatures)
     slots.moves[slot, ply] = tree.edges[edge].action
     slots.plies[slot] = ply + 1
     harvest.totals[MOVES] += 1.0
-    if tree.edges[edge].child == NONE:
+    draw_budget(slots, slot, habits)
+    halves = knobs.considered > 0 and slots.is_full[slot] == 1
+    if tree.edges[edge].child == NONE or not habits.keep_tree or halves:
         root = tree.states[0]
         play(root, tree.edges[edge].action)
         plant(tree, root)
     else:
         reroot(tree, wide(tree.edges[edge].child))
     if tree.nodes[0].count == 0:
-        reap(tree, slots, slot, harvest)
-        new_game(tree, slots, slot, habits)
-    else:
-        draw_budget(slots, slot, habits)
+        finish_game(tree, slots, slot, harvest, archive, habits)
     return True
 
 
-def open_search(tree: Tree, slots: Slots, slot: int, habits: Habits) -> None:
-    """Give the search of a slot its budget, and noise if it is a full one."""
+def finish_game(
+    tree: Tree, slots: Slots, slot: int, harvest: Harvest, archive: Archive, habits: Habits
+) -> None:
+    """Hand the rows of a slot's game over and start the next one."""
+    played = GameSoFar(
+        slots.rows[slot], slots.states[slot], slots.counts[slot], slots.values[slot],
+        slots.surprise[slot], slots.plies[slot], slots.moves[slot],
+    )  # fmt: skip
+    reap(harvest, played, tree.states[0], habits.surprise_share, slots.dice[slot])
+    if habits.archive_share > 0.0:
+        remember_beginning(archive, slots.moves[slot], slots.plies[slot], slots.dice[slot])
+    new_game(tree, slots, slot, archive, habits)
+
+
+def open_search(tree: Tree, slots: Slots, slot: int, knobs: Knobs, habits: Habits) -> None:
+    """Give the search of a slot its budget, and noise and its rule if it is a full one."""
     slots.budget[slot] = habits.fast_simulations
+    first = tree.nodes[0].first
+    for k in range(tree.nodes[0].count):
+        tree.raw[k] = tree.edges[first + k].prior
     if slots.is_full[slot]:
         slots.budget[slot] = habits.simulations
-        if habits.noise_share > 0.0 and tree.nodes[0].expanded:
+        if not tree.nodes[0].expanded:
+            return
+        if knobs.considered > 0:
+            tree.used[RULE] = GUMBEL
+            draw_gumbel(tree, slots.dice[slot])
+        elif habits.noise_share > 0.0:
             add_noise(tree, slots.dice[slot], habits.noise_alpha, habits.noise_share)
+            if knobs.forced > 0.0:
+                tree.used[RULE] = FORCED
 
 
 def play_on(
@@ -311,6 +328,7 @@ def play_on(
     asked: Questions,
     slots: Slots,
     harvest: Harvest,
+    archive: Archive,
     temperatures: NDArray[np.float64],
     factors: NDArray[np.int32],
     knobs: Knobs,
@@ -331,8 +349,10 @@ def play_on(
             if why != DONE:
                 break
             if slots.budget[slot] == 0:
-                open_search(tree, slots, slot, habits)
-            elif not finish_move(tree, slots, slot, harvest, habits, temperatures):
+                open_search(tree, slots, slot, knobs, habits)
+            elif not finish_move(
+                tree, slots, slot, harvest, archive, temperatures, knobs, habits
+            ):
                 break
         rows += asked.in_flight[slot]
         cramped |= why == NO_ROOM

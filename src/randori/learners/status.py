@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from randori.learners.losses import Losses
 from randori.learners.selfplay import Tally
-from randori.learners.trainer import Losses
 
 
 @dataclass
@@ -73,6 +73,8 @@ def iteration_metrics(
         "bare_share": status.bare_share,
         "policy_loss": losses.policy if losses else None,
         "value_loss": losses.value if losses else None,
+        "reply_loss": losses.reply if losses else None,
+        "owner_loss": losses.owners if losses else None,
         "learning_rate": learning_rate,
         "policy_entropy": tally.entropy,
         "search_overruled": tally.overruled,

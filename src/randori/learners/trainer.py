@@ -1,7 +1,10 @@
-"""One gradient step at a time: the loss of AlphaZero, its optimiser, and how both are stored."""
+"""One gradient step at a time: a network, its optimiser, and how both are stored.
+
+On a card the whole step is one captured graph: the host only draws the next batch meanwhile.
+"""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +15,14 @@ from torch import Tensor, nn
 from randori.agents.models import signature_of
 from randori.errors import UserError
 from randori.games.game import Game
+from randori.learners.losses import Losses, Targets, losses_of, tensors_of
 from randori.learners.replay import Samples
+from randori.networks.cuda_runtime import CAPTURING, cuda
+from randori.networks.heads import Outputs
 from randori.networks.planes import unpack
+
+EAGER_STEPS = 3
+"""Steps before one is captured, in which libraries choose kernels and the optimiser allocates."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,9 @@ class TrainConfig:
     """how often a row is drawn on average: this paces the learner"""
     learning_rate: float = 2e-3
     final_share: float = 0.05
-    """the learning rate falls by a cosine to this share of it at the end, where there is one"""
+    """share of the learning rate at the end of the run, where it has one"""
+    schedule: Literal["cosine", "constant"] = "cosine"
+    """how it falls to that share: cosine, or constant for not at all"""
     warm_up_steps: int = 100
     """steps in which the learning rate rises from nothing"""
     optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
@@ -34,7 +45,11 @@ class TrainConfig:
     l2: float = 1e-4
     """weight of ‖θ‖² in the loss; for adamw the decoupled decay"""
     value_weight: float = 1.0
-    """weight of (v − z)² against the cross entropy of the policy"""
+    """weight of (v − z)², or of the cross entropy of win, draw and loss, against the policy's"""
+    reply_weight: float = 0.15
+    """the same for the opponent's answer, where network.reply is on"""
+    owner_weight: float = 0.15
+    """the same for who has which cell in the end, where network.ownership is on"""
     search_share: float = 0.5
     """the value target z is the game's result mixed with the search's own value by this share"""
     clip: float = 5.0
@@ -47,83 +62,135 @@ class TrainConfig:
             raise ValueError(f"reuse must be above 0, not {self.reuse}")
 
 
-@dataclass(frozen=True)
-class Losses:
-    """What a step saw, before it moved."""
-
-    policy: float
-    """cross entropy, in nats; its floor is the entropy of the search's own policy"""
-    value: float
-    """mean of (v − z)²"""
-
-
-def policy_value_loss(
-    logits: Tensor, value: Tensor, policy: Tensor, target: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Return the cross entropy over legal actions and the squared error of the value.
-
-    `policy` is −1 where an action is illegal.
-    """
-    illegal = policy < 0
-    log_share = torch.log_softmax(logits.masked_fill(illegal, -torch.inf), dim=1)
-    cross = -(policy * log_share.masked_fill(illegal, 0.0)).sum(dim=1)
-    return cross.mean(), (value - target).square().mean()
-
-
 class Trainer:
     """A network with its optimiser."""
 
     def __init__(
         self, game: Game, network: nn.Module, config: TrainConfig, device: torch.device
     ) -> None:
+        on_card = device.type == "cuda"
         self.network = network.to(device)
+        if on_card:
+            for weight in network.parameters():
+                if weight.dim() == 4:
+                    weight.data = weight.data.contiguous(memory_format=torch.channels_last)
         self.steps = 0
         self._config = config
         self._device = device
         self._signature = signature_of(game)
+        self._owned = replace(self._signature, planes=2 * game.stone_planes)
         self._factors = torch.as_tensor(game.factors.astype(np.int64), device=device)
-        self._optimizer = make_optimizer(network, config)
+        self._optimizer = make_optimizer(network, config, device)
+        weights = (1.0, config.value_weight, config.reply_weight, config.owner_weight)
+        self._weights = torch.tensor(weights, device=device)
+        self._sums = torch.zeros(5, device=device)
+        self._summed = 0
+        self._stream: Any = cuda.Stream(device) if on_card else None
+        self._graph: Any = None
+        self._inputs: Targets | None = None
+        self._taken = 0
 
-    def step(self, samples: Samples, rate_share: float) -> Losses:
-        """Take one gradient step at `rate_share` of the learning rate."""
+    def step(self, samples: Samples, rate_share: float) -> None:
+        """Take one gradient step at `rate_share` of the learning rate; `take_losses` tells more."""
         config = self._config
         warm = min(1.0, (self.steps + 1) / max(1, config.warm_up_steps))
-        for group in self._optimizer.param_groups:
-            group["lr"] = config.learning_rate * rate_share * warm
-        words = torch.as_tensor(samples.words.view(np.int64)).to(self._device, non_blocking=True)
-        policy = torch.as_tensor(samples.policy).to(self._device, non_blocking=True)
-        target = torch.as_tensor(samples.values).to(self._device, non_blocking=True)
-        self.network.train()
-        on_cuda = self._device.type == "cuda"
-        with torch.autocast("cuda", torch.bfloat16, enabled=on_cuda):
-            factors, value = self.network(unpack(words, self._signature))
-        logits = factors.float()[:, self._factors].sum(dim=2)
-        cross, error = policy_value_loss(logits, value.float(), policy, target)
-        losses = Losses(cross.item(), error.item())
-        if not math.isfinite(losses.policy + losses.value):
-            raise UserError(
-                f"the loss is no number any more at step {self.steps}: resume from the last "
-                "checkpoint with a lower train.learning_rate"
-            )
+        rate = config.learning_rate * rate_share * warm
+        if self._stream is None:
+            _set_rate(self._optimizer, rate)
+            self._move(tensors_of(samples))
+        else:
+            with torch.cuda.stream(self._stream):
+                _set_rate(self._optimizer, rate)
+                self._step_on_card(tensors_of(samples))
+        self.steps += 1
+        self._summed += 1
+
+    def _step_on_card(self, targets: Targets) -> None:
+        """Copy a batch over and run the captured step, which is made when all has settled."""
+        pinned = Targets(*(tensor.pin_memory() for tensor in targets))
+        if self._inputs is None or self._inputs.words.shape != targets.words.shape:
+            self._inputs = Targets(*(tensor.to(self._device) for tensor in targets))
+            self._graph, self._taken = None, 0
+        for ours, theirs in zip(self._inputs, pinned, strict=True):
+            ours.copy_(theirs, non_blocking=True)
+        if self._graph is None and self._taken >= EAGER_STEPS and self._config.optimizer != "sgd":
+            self._capture(self._inputs)
+        if self._graph is None:
+            self._move(self._inputs)
+            self._taken += 1
+        else:
+            self._graph.replay()
+
+    def _capture(self, inputs: Targets) -> None:
+        self._stream.synchronize()
         self._optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward([cross + config.value_weight * error])
+        graph = torch.cuda.CUDAGraph()
+        with CAPTURING:  # see networks/cuda_runtime.py: self-play goes on launching meanwhile
+            graph.capture_begin(capture_error_mode="thread_local")
+            try:
+                self._move(inputs)
+            finally:
+                graph.capture_end()
+        self._graph = graph
+
+    def _move(self, targets: Targets) -> None:
+        """Enqueue the gradient step."""
+        config = self._config
+        self.network.train()
+        on_card = self._device.type == "cuda"
+        with torch.autocast("cuda", torch.bfloat16, enabled=on_card, cache_enabled=False):
+            said = self._ask(unpack(targets.words, self._signature))
+        owners = None
+        if said.owners is not None:
+            owners = unpack(targets.owners, self._owned).flatten(1)
+        losses, error = losses_of(said, targets, self._factors, config.search_share, owners)
+        self._optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward([(losses * self._weights).sum()])
         if config.clip > 0:
             nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
         self._optimizer.step()
-        self.steps += 1
-        return losses
+        with torch.no_grad():
+            self._sums += torch.cat([losses, error[None]])
+
+    def _ask(self, planes: Tensor) -> Outputs:
+        learn = getattr(self.network, "learn", None)
+        said: Outputs = learn(planes) if learn else Outputs(*self.network(planes))
+        return Outputs(said.logits.float(), said.value.float(), *map(_as_float, said[2:]))
+
+    def take_losses(self) -> Losses | None:
+        """Return the mean losses since the last call, once all steps are done."""
+        self.finish()
+        if not self._summed:
+            return None
+        policy, value, reply, owners, error = (self._sums / self._summed).tolist()
+        self._sums.zero_()
+        self._summed = 0
+        if not math.isfinite(policy + value + reply + owners):
+            raise UserError(
+                f"the loss is no number any more by step {self.steps}: resume from the last "
+                "checkpoint with a lower train.learning_rate"
+            )
+        return Losses(policy, error, reply, owners)
+
+    def finish(self) -> None:
+        """Wait until every step that was asked for is done."""
+        if self._stream is not None:
+            self._stream.synchronize()
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """Return the network's weights as arrays."""
+        self.finish()
         tensors = self.network.state_dict().items()
         return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors}
 
     def load_weights(self, weights: dict[str, NDArray[Any]]) -> None:
         """Take over weights of the same shape."""
+        self.finish()
         self.network.load_state_dict({name: torch.tensor(a) for name, a in weights.items()})
 
     def save(self) -> dict[str, NDArray[Any]]:
         """Return the optimiser's memory and torch's dice as arrays."""
+        self.finish()
         arrays = {"torch_rng": torch.get_rng_state().numpy().copy()}
         for index, memory in self._optimizer.state_dict()["state"].items():
             for name, value in memory.items():
@@ -141,13 +208,32 @@ class Trainer:
         self._optimizer.load_state_dict(state)
 
 
-def make_optimizer(network: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+def make_optimizer(
+    network: nn.Module, config: TrainConfig, device: torch.device
+) -> torch.optim.Optimizer:
     """Build the optimiser of `config`; the gradient of l2·‖θ‖² is 2·l2·θ."""
     parameters = list(network.parameters())
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(
+            parameters, config.learning_rate, momentum=0.9, weight_decay=2 * config.l2
+        )
+    rate: Any = config.learning_rate
+    options: dict[str, Any] = {}
+    if device.type == "cuda":  # a captured step reads its learning rate from the card
+        rate = torch.tensor(rate, device=device)
+        options = {"fused": True, "capturable": True}
     if config.optimizer == "adamw":
-        return torch.optim.AdamW(parameters, config.learning_rate, weight_decay=config.l2)
-    if config.optimizer == "adam":
-        return torch.optim.Adam(parameters, config.learning_rate, weight_decay=2 * config.l2)
-    return torch.optim.SGD(
-        parameters, config.learning_rate, momentum=0.9, weight_decay=2 * config.l2
-    )
+        return torch.optim.AdamW(parameters, rate, weight_decay=config.l2, **options)
+    return torch.optim.Adam(parameters, rate, weight_decay=2 * config.l2, **options)
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
+
+
+def _as_float(part: Tensor | None) -> Tensor | None:
+    return None if part is None else part.float()

@@ -18,6 +18,10 @@ class NetworkConfig:
     value_channels: int = 32  # resnet: channels that the value head pools
     dropout: float = 0.3  # cnn only: share of fully connected units dropped while training
     batch_norm: bool = True  # after convolutions; off for policy-gradient learners; mlp has none
+    value: Literal["scalar", "wdl"] = "scalar"  # resnet: tanh, or win, draw and loss (trained as such)
+    pooling: Literal["none", "squeeze", "global"] = "none"  # resnet: how blocks see the whole board
+    reply: bool = False  # resnet: while training, also guess the opponent's answer
+    ownership: bool = False  # resnet: while training, also guess who has which cell in the end
 
     def __post_init__(self) -> None:
         for field in ("channels", "hidden", "policy_channels", "value_channels"):
@@ -25,6 +29,11 @@ class NetworkConfig:
                 raise UserError(f"network.{field} must be at least 1, not {getattr(self, field)}")
         if self.blocks < 0:
             raise UserError(f"network.blocks must not be negative: {self.blocks}")
+        extras = (self.value != "scalar", self.pooling != "none", self.reply, self.ownership)
+        if self.kind != "resnet" and any(extras):
+            raise UserError(
+                f"network.value, pooling, reply and ownership are for resnet, not for {self.kind}"
+            )
         if not 0 <= self.dropout < 1:
             raise UserError(f"network.dropout must be in [0, 1), not {self.dropout}")
 
@@ -37,6 +46,7 @@ class Signature:
     height: int
     width: int
     factors: tuple[int, ...]  # size of each policy sub-head; a plain policy has one
+    owned_cells: int = 0  # cells that somebody has in the end, where a network may guess that
 
     @property
     def cells(self) -> int:

@@ -1,7 +1,9 @@
-"""The two ends of a network: policy logits by factors, and a value from the side to move.
+"""The ends of a network: policy logits by factors, a value, and what it learns beside them.
 
-Both return float32 whatever the network computes in, so that a value near ±1 keeps its digits.
+All return float32 whatever the network computes in, so that a value near ±1 keeps its digits.
 """
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -56,20 +58,55 @@ class PolicyHead(nn.Module):
         return logits
 
 
-class ValueHead(nn.Module):
-    """A trunk's output [B, C, H, W] to a value [B] in [-1, 1], from board-wide mean and maximum."""
+class Outputs(NamedTuple):
+    """What a network says while it learns."""
 
-    def __init__(self, channels: int, width: int, hidden: int, norm: bool) -> None:
+    logits: Tensor
+    """[B, P]"""
+    value: Tensor
+    """[B]"""
+    wdl: Tensor | None = None
+    """[B, 3] logits of win, draw and loss"""
+    reply: Tensor | None = None
+    """[B, P] logits of the opponent's answer"""
+    owners: Tensor | None = None
+    """[B, cells] logits of a cell being mine in the end"""
+
+
+class ValueHead(nn.Module):
+    """A trunk's output [B, C, H, W] to scores [B, 1] or [B, 3], from board-wide mean and maximum."""
+
+    def __init__(self, channels: int, width: int, hidden: int, norm: bool, scores: int) -> None:
         super().__init__()
         self.conv = ConvRelu(channels, width, 1, norm)
         self.hidden = nn.Linear(2 * width, hidden)
-        self.last = nn.Linear(hidden, 1)
+        self.last = nn.Linear(hidden, scores)
 
     def forward(self, x: Tensor) -> Tensor:
         """Reduce the channels, pool the board, judge."""
         board = self.conv(x).flatten(2)
         pooled = torch.cat([board.mean(2), board.amax(2)], 1)
-        return squash(self.last(torch.relu(self.hidden(pooled))))
+        scores: Tensor = self.last(torch.relu(self.hidden(pooled))).float()
+        return scores
+
+
+class OwnerHead(nn.Module):
+    """A trunk's output [B, C, H, W] to logits [B, planes * H * W] of a cell being mine in the end."""
+
+    def __init__(self, channels: int, planes: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(channels, planes, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Judge cell by cell."""
+        logits: Tensor = self.conv(x).flatten(1).float()
+        return logits
+
+
+def expected(scores: Tensor) -> Tensor:
+    """Logits [B, 3] of win, draw and loss as a value [B] in [-1, 1]."""
+    shares = torch.softmax(scores.float(), 1)
+    return shares[:, 0] - shares[:, 2]
 
 
 def squash(score: Tensor) -> Tensor:

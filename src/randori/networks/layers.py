@@ -80,8 +80,13 @@ def linear(inputs: int, outputs: int, norm: bool) -> nn.Module:
 
 
 def fold(network: nn.Module) -> nn.Module:
-    """A copy for inference: eval mode, no gradients, every `Normed` replaced by one layer."""
+    """A copy for inference: eval mode, no gradients, every `Normed` replaced by one layer.
+
+    Heads that only training needs are left behind.
+    """
     copy = deepcopy(network).eval().requires_grad_(False)
+    for name in getattr(copy, "training_only", ()):
+        setattr(copy, name, None)
     for module in list(copy.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, Normed):

@@ -15,8 +15,13 @@ from randori.games.dice import Dice, gamma
 from randori.games.kernels import wide
 from randori.games.rules import STATE_WORDS, planes
 from randori.search.cache import Cache, node_key, recall, remember
+from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
+    FORCED,
+    GUMBEL,
     NONE,
+    PLAIN,
+    RULE,
     UNKNOWN,
     Tree,
     add_node,
@@ -29,6 +34,9 @@ DONE: int = wide(-1)
 NO_ROOM: int = wide(-2)
 BUSY: int = wide(-3)
 """Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
+
+
+NO_HALVING = np.zeros((1, 1), dtype=np.int32)
 
 
 class Knobs(NamedTuple):
@@ -44,6 +52,12 @@ class Knobs(NamedTuple):
     """leaves a tree may have in flight; more than one uses virtual losses"""
     skip_forced: bool
     """do not search where there is but one legal action"""
+    forced: float = 0.0
+    """k: a root with forced playouts gives every tried move √(k·P·N) of them"""
+    considered: int = 0
+    """moves that a Gumbel root begins with"""
+    halving: NDArray[np.int32] = NO_HALVING
+    """[m, n] see `halving_table`"""
 
 
 class Questions(NamedTuple):
@@ -82,11 +96,24 @@ def pick_edge(tree: Tree, node: int, exploration: float) -> int:
     return best
 
 
-def descend(tree: Tree, exploration: float) -> int:
+def pick_root(tree: Tree, knobs: Knobs) -> int:
+    """Return the edge of the root that its own rule asks for, or NONE to choose as everywhere."""
+    if tree.used[RULE] == FORCED:
+        return pick_forced(tree, knobs.forced)
+    if tree.used[RULE] == GUMBEL:
+        return pick_gumbel(tree, knobs.considered, knobs.halving)
+    return NONE
+
+
+def descend(tree: Tree, knobs: Knobs) -> int:
     """Walk from the root to a node without priors or with a known result, making it if needed."""
     node = wide(0)
     while tree.nodes[node].expanded and tree.nodes[node].proven == UNKNOWN:
-        edge = pick_edge(tree, node, exploration)
+        edge = NONE
+        if node == 0 and tree.used[RULE] != PLAIN:
+            edge = pick_root(tree, knobs)
+        if edge == NONE:
+            edge = pick_edge(tree, node, knobs.exploration)
         child = tree.edges[edge].child
         if child == NONE:
             return add_node(tree, node, edge) if has_room(tree) else NO_ROOM
@@ -106,7 +133,7 @@ def next_leaf(
 ) -> int:
     """Run simulations until one needs the evaluator; write its question to `row`."""
     while not is_spent(tree, budget, knobs):
-        node = descend(tree, knobs.exploration)
+        node = descend(tree, knobs)
         if node == NO_ROOM:
             return NO_ROOM
         if tree.nodes[node].proven != UNKNOWN:

@@ -50,8 +50,10 @@ EDGE = np.dtype(
     ],
     align=True,
 )
-NODES, EDGES, BROKEN = range(3)
+NODES, EDGES, BROKEN, RULE = range(4)
 """Indices of `used`."""
+PLAIN, FORCED, GUMBEL = range(3)
+"""How the root chooses, in RULE: like every node, with forced playouts, by sequential halving."""
 TOO_MANY, NONE_LEFT, TOO_LONG = 1, 2, 3
 """What BROKEN holds when the rules break a law that the arrays rely on."""
 _LAWS = {
@@ -71,7 +73,12 @@ class Trees(NamedTuple):
     edges: Any
     """[B, E] EDGE"""
     used: NDArray[np.int32]
-    """[B, 3] how many nodes and edges there are, and which law the rules have broken, or 0"""
+    """[B, 4] how many nodes and edges there are, which law the rules have broken, or 0, and how the
+    root chooses"""
+    raw: NDArray[np.float32]
+    """[B, most_legal] the priors of the root's moves before noise, once a search is opened"""
+    luck: NDArray[np.float32]
+    """[B, most_legal] Gumbel noise of the root's moves, where it is used"""
     actions: NDArray[np.int32]
     """[A] scratch for `legal`"""
     places: NDArray[np.int32]
@@ -87,6 +94,8 @@ class Tree(NamedTuple):
     nodes: Any
     edges: Any
     used: NDArray[np.int32]
+    raw: NDArray[np.float32]
+    luck: NDArray[np.float32]
     actions: NDArray[np.int32]
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
@@ -98,7 +107,9 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
         np.zeros((slots, nodes), dtype=NODE).view(np.recarray),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, 3), dtype=np.int32),
+        np.zeros((slots, 4), dtype=np.int32),
+        np.zeros((slots, game.most_legal), dtype=np.float32),
+        np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros(game.num_actions, dtype=np.int32),
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
@@ -114,6 +125,8 @@ def enlarge(trees: Trees, game: Game) -> Trees:
     larger.nodes[:, :nodes] = trees.nodes
     larger.edges[:, :edges] = trees.edges
     larger.used[:] = trees.used
+    larger.raw[:] = trees.raw
+    larger.luck[:] = trees.luck
     return larger
 
 
@@ -132,6 +145,8 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.nodes[slot],
         trees.edges[slot],
         trees.used[slot],
+        trees.raw[slot],
+        trees.luck[slot],
         trees.actions,
         trees.places,
         trees.weights,
@@ -161,6 +176,7 @@ def plant(tree: Tree, state: State) -> None:
     """Empty the tree and make `state` its root."""
     tree.used[NODES] = 0
     tree.used[EDGES] = 0
+    tree.used[RULE] = PLAIN
     root = tree.states[0]
     for w in range(STATE_WORDS):
         root[w] = state[w]
@@ -315,3 +331,4 @@ def reroot(tree: Tree, root: int) -> None:
         edges += count
     tree.used[NODES] = kept
     tree.used[EDGES] = edges
+    tree.used[RULE] = PLAIN
