@@ -3,11 +3,12 @@
 It runs in the peers' environment (bitbully and bitbully-databases installed), with this checkout on
 the path:
 
-    PYTHONPATH=src python benchmarks/connect4_book.py src/randori/games/connect4-book.npz
+    PYTHONPATH=src python benchmarks/connect4_book.py src/randori/games/connect4-book.npz.xz
 
 Our own search proves samples of it again in the tests.
 """
 
+import lzma
 import sys
 
 import numpy as np
@@ -42,7 +43,8 @@ def main(path: str) -> None:
     keys = np.array(sorted(book), dtype=np.uint64)
     scores = np.array([book[int(key)] for key in keys], dtype=np.int8)
     steps = np.diff(keys, prepend=np.uint64(0))
-    np.savez_compressed(path, steps=steps, scores=scores)
+    with lzma.open(path, "wb", preset=9) as file:
+        np.savez(file, steps=steps, scores=scores)
 
 
 if __name__ == "__main__":

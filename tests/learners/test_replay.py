@@ -1,5 +1,6 @@
 """Replay: a window over the newest rows, and samples as they look under every symmetry."""
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from randori.games.game import Game
 from randori.games.registry import load_game
+from randori.learners.harvest import NO_REPLY
 from randori.learners.replay import Replay, Samples
 from randori.learners.selfplay import Rows
 
@@ -28,15 +30,29 @@ def some_rows(game: Game, count: int, seed: int = 0) -> Rows:
             game.plain.play(state, int(rng.choice(actions)))
     values = np.linspace(-0.5, 0.5, count).astype(np.float32)
     results = rng.integers(-1, 2, count).astype(np.int8)
-    return Rows(np.array(states[:count]), np.array(counts[:count]), values, results)
+    replies = rng.integers(0, game.num_actions, count).astype(np.uint16)
+    owners = np.zeros((count, game.owner_words), dtype=np.uint64)
+    for row in range(count):
+        game.plain.owners(states[row], owners[row])
+    return Rows(
+        np.array(states[:count]), np.array(counts[:count]), values, results, replies, owners
+    )
 
 
 def part(rows: Rows, which: slice) -> Rows:
-    return Rows(rows.states[which], rows.counts[which], rows.values[which], rows.results[which])
+    return Rows(*(getattr(rows, field.name)[which] for field in fields(Rows)))
 
 
-def draw(replay: Replay, seed: int = 0, batch: int = 500, share: float = 1.0) -> Samples:
-    return replay.sample(np.random.default_rng(seed), batch, share)
+def draw(replay: Replay, seed: int = 0, batch: int = 500, newest: int | None = None) -> Samples:
+    return replay.sample(np.random.default_rng(seed), batch, newest)
+
+
+def dense(game: Game, samples: Samples) -> Any:
+    """The policy over all actions, −1 where one is illegal."""
+    policy = np.full((len(samples.shares), game.num_actions), -1.0, dtype=np.float32)
+    for row, (actions, shares) in enumerate(zip(samples.actions, samples.shares, strict=True)):
+        policy[row, actions[shares >= 0]] = shares[shares >= 0]
+    return policy
 
 
 def values_in(replay: Replay) -> list[float]:
@@ -82,9 +98,8 @@ def test_samples_do_not_depend_on_how_the_rows_came(split: int) -> None:
         ours = draw(grown, seed)
         for other in (restored, exact):
             theirs = draw(other, seed)
-            assert np.array_equal(ours.words, theirs.words)
-            assert np.array_equal(ours.policy, theirs.policy)
-            assert np.array_equal(ours.values, theirs.values)
+            for field in fields(Samples):
+                assert np.array_equal(getattr(ours, field.name), getattr(theirs, field.name))
 
 
 def unpacked(game: Game, words: Any) -> Any:
@@ -119,7 +134,9 @@ def test_samples_are_turned_as_a_whole(spec: str) -> None:
     samples = draw(replay, batch=800)
     height, width = game.shape
     seen = set()
-    for words, policy, value in zip(samples.words, samples.policy, samples.values, strict=True):
+    policies = dense(game, samples)
+    for i, (words, policy) in enumerate(zip(samples.words, policies, strict=True)):
+        value = samples.values[i]
         (row,) = np.flatnonzero(rows.values == value)
         plain = np.zeros(game.input_words, dtype=np.uint64)
         game.plain.planes(rows.states[row], plain)
@@ -155,22 +172,45 @@ def test_rows_and_symmetries_are_drawn_evenly() -> None:
     assert np.allclose(counts / 20_000, 0.1, atol=0.01)
     lopsided = Rows(
         np.array([game.start().play("1").state]), np.array([[7, 0, 0, 0, 0, 0, 0]], np.uint16),
-        np.zeros(1, np.float32), np.zeros(1, np.int8),
+        np.zeros(1, np.float32), np.zeros(1, np.int8), np.zeros(1, np.uint16),
+        np.zeros((1, game.owner_words), np.uint64),
     )  # fmt: skip
     replay = Replay(game, 1)
     replay.add(lopsided)
-    policy = draw(replay, batch=4000).policy
+    policy = dense(game, draw(replay, batch=4000))
     assert (policy[:, 0] == 1).mean() == pytest.approx(0.5, abs=0.04)
     assert ((policy[:, 0] == 1) ^ (policy[:, 6] == 1)).all()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_the_value_target_mixes_result_and_search(share: float) -> None:
+def test_a_window_that_has_not_grown_yet_holds_the_newest() -> None:
     game = load_game("tictactoe")
-    rows = some_rows(game, 1)
-    rows = Rows(rows.states, rows.counts, np.array([0.5], np.float32), np.array([-1], np.int8))
-    replay = Replay(game, 4)
+    rows = some_rows(game, 40)
+    replay = Replay(game, 30)
     replay.add(rows)
-    samples = draw(replay, batch=8, share=share)
-    assert samples.values.dtype == np.float32
-    assert samples.values.tolist() == [-(1 - share) + share * 0.5] * 8
+    seen = sorted(set(draw(replay, batch=2000, newest=12).values.tolist()))
+    assert seen == rows.values[28:].tolist()
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "othello:size=6", "go:size=9"])
+def test_side_tasks_are_turned_with_the_board(spec: str) -> None:
+    """The stones of the row itself as owners, and a reply on a cell: both go where stones go."""
+    game = load_game(spec)
+    rows = some_rows(game, 30)
+    planes = np.zeros((30, game.input_words), dtype=np.uint64)
+    for row in range(30):
+        game.plain.planes(rows.states[row], planes[row])
+    rows.owners[:] = planes[:, : game.owner_words]
+    rows.replies[:] = np.arange(30) % game.cells
+    rows.replies[7] = NO_REPLY
+    replay = Replay(game, 30)
+    replay.add(rows)
+    samples = draw(replay, batch=600)
+    assert np.array_equal(samples.owners, samples.words[:, : game.owner_words])
+    for value, reply in zip(samples.values, samples.replies, strict=True):
+        (row,) = np.flatnonzero(rows.values == value)
+        if row == 7:
+            assert reply == -1
+        else:
+            assert reply in game.symmetries.actions[:, rows.replies[row]]
+    turned = {tuple(samples.replies[samples.values == rows.values[3]].tolist())}
+    assert len(turned.pop()) > 1

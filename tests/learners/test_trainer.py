@@ -14,8 +14,9 @@ from randori.agents.models import signature_of
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
+from randori.learners.losses import Losses, owner_loss, policy_loss, reply_loss, wdl_loss
 from randori.learners.replay import Samples
-from randori.learners.trainer import TrainConfig, Trainer, policy_value_loss
+from randori.learners.trainer import TrainConfig, Trainer
 from randori.networks.build import build
 from randori.networks.config import NetworkConfig
 from randori.networks.planes import unpack
@@ -48,15 +49,29 @@ GAMES = {
 def some_samples(game: Game, count: int, seed: int = 0) -> Samples:
     rng = np.random.default_rng(seed)
     words = np.zeros((count, game.input_words), dtype=np.uint64)
-    policy = np.full((count, game.num_actions), -1.0, dtype=np.float32)
+    actions = np.zeros((count, game.most_legal), dtype=np.int32)
+    shares = np.full((count, game.most_legal), -1.0, dtype=np.float32)
     for i in range(count):
         state = game.new_state()
         for _ in range(rng.integers(0, 5)):
             game.plain.play(state, int(rng.choice(game.legal_actions(state))))
         game.plain.planes(state, words[i])
         legal = game.legal_actions(state)
-        policy[i, legal] = rng.dirichlet(np.ones(len(legal)))
-    return Samples(words, policy, rng.uniform(-1, 1, count).astype(np.float32))
+        actions[i, : len(legal)] = legal
+        shares[i, : len(legal)] = rng.dirichlet(np.ones(len(legal)))
+    return Samples(
+        words, actions, shares, rng.uniform(-1, 1, count).astype(np.float32),
+        rng.integers(-1, 2, count).astype(np.float32),
+        rng.integers(-1, game.num_actions, count).astype(np.int32),
+        words[:, : game.owner_words].copy(),
+    )  # fmt: skip
+
+
+def step(trainer: Trainer, samples: Samples, share: float = 1.0) -> Losses:
+    trainer.step(samples, share)
+    losses = trainer.take_losses()
+    assert losses is not None
+    return losses
 
 
 def make_trainer(game: Game, seed: int = 0, kind: str = "mlp", **settings: Any) -> Trainer:
@@ -78,73 +93,108 @@ def loss_by_loops(game: Game, network: nn.Module, samples: Samples) -> tuple[flo
     with torch.no_grad():
         factors, values = network(unpack(words, signature_of(game)))
     cross = error = 0.0
-    for row, policy in enumerate(samples.policy):
-        logits = {
-            a: sum(float(factors[row, f]) for f in game.factors[a])
-            for a in range(game.num_actions)
-            if policy[a] >= 0
-        }
+    for row, shares in enumerate(samples.shares):
+        pairs = zip(samples.actions[row].tolist(), shares.tolist(), strict=True)
+        policy = {action: share for action, share in pairs if share >= 0}
+        logits = {a: sum(float(factors[row, f]) for f in game.factors[a]) for a in policy}
         log_total = math.log(sum(math.exp(logit) for logit in logits.values()))
         for a, logit in logits.items():
-            cross -= float(policy[a]) * (logit - log_total)
-        error += (float(values[row]) - float(samples.values[row])) ** 2
-    return cross / len(samples.policy), error / len(samples.policy)
+            cross -= policy[a] * (logit - log_total)
+        target = 0.25 * float(samples.results[row]) + 0.75 * float(samples.values[row])
+        error += (float(values[row]) - target) ** 2
+    return cross / len(samples.shares), error / len(samples.shares)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_loss_is_the_one_in_the_papers(name: str) -> None:
     game = GAMES[name]
-    trainer = make_trainer(game)
+    trainer = make_trainer(game, search_share=0.75)
     samples = some_samples(game, 6)
     for _ in range(3):
         expected = loss_by_loops(game, trainer.network, samples)
-        losses = trainer.step(samples, 1.0)
+        losses = step(trainer, samples)
         assert (losses.policy, losses.value) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_gradient_of_the_policy() -> None:
     """(softmax − target) / B on legal actions, nothing on the others, whatever they say."""
     samples = some_samples(GAMES["connect4"], 5)
-    policy = torch.as_tensor(samples.policy).clone()
-    policy[0, :3] = -1
-    policy[0, 3:] = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    shares = torch.as_tensor(samples.shares).clone()
+    shares[0, :3] = -1
+    shares[0, 3:] = torch.tensor([0.1, 0.2, 0.3, 0.4])
     logits = torch.randn(5, 7, requires_grad=True)
     wild = logits.detach().clone()
     wild[0, :3] = 1e4
     wild.requires_grad_()
     for leaf in (logits, wild):
-        value = torch.zeros(5, requires_grad=True)
-        cross, error = policy_value_loss(leaf, value, policy, torch.as_tensor(samples.values))
-        (cross + 3 * error).backward()  # type: ignore[no-untyped-call]
-        legal = policy >= 0
-        shares = torch.softmax(leaf.detach().masked_fill(~legal, -torch.inf), dim=1)
-        expected = torch.where(legal, (shares - policy) / 5, torch.zeros(()))
+        policy_loss(leaf, shares).backward()  # type: ignore[no-untyped-call]
+        legal = shares >= 0
+        found = torch.softmax(leaf.detach().masked_fill(~legal, -torch.inf), dim=1)
+        expected = torch.where(legal, (found - shares) / 5, torch.zeros(()))
         assert leaf.grad is not None
         assert torch.allclose(leaf.grad, expected, atol=1e-6)
         assert (leaf.grad[~legal] == 0).all()
-        assert value.grad is not None
-        assert torch.allclose(value.grad, -6 * torch.as_tensor(samples.values) / 5, atol=1e-6)
     assert torch.allclose(logits.grad, wild.grad, atol=1e-6)
+
+
+def test_win_draw_and_loss_by_hand() -> None:
+    scores = torch.tensor([[1.0, 0.0, -1.0], [0.5, 2.0, 0.0]])
+    results, values = torch.tensor([1.0, 0.0]), torch.tensor([0.5, -0.2])
+    logs = torch.log_softmax(scores, 1)
+    first = 0.75 * logs[0, 0] + 0.25 * (0.75 * logs[0, 0] + 0.25 * logs[0, 2])
+    second = 0.75 * logs[1, 1] + 0.25 * (0.4 * logs[1, 0] + 0.6 * logs[1, 2])
+    assert wdl_loss(scores, results, values, 0.25) == pytest.approx(float(-(first + second) / 2))
+
+
+def test_replies_and_owners_by_hand() -> None:
+    logits = torch.tensor([[0.0, 1.0], [3.0, 0.0], [9.0, 9.0]])
+    replies = torch.tensor([1, 0, -1])
+    logs = torch.log_softmax(logits, 1)
+    assert reply_loss(logits, replies) == pytest.approx(float(-(logs[0, 1] + logs[1, 0]) / 2))
+    assert reply_loss(logits, torch.tensor([-1, -1, -1])) == 0
+    cells = torch.tensor([[2.0, -1.0, 0.0]])
+    owned = torch.tensor([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]])
+    share = torch.sigmoid(cells)[0]
+    by_hand = -(share[0].log() + (1 - share[1]).log() + math.log(0.5)) / 3
+    assert owner_loss(cells, owned) == pytest.approx(float(by_hand))
 
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("kind", ["mlp", "resnet"])
 def test_two_states_are_learnt_by_heart(name: str, kind: str) -> None:
     game = GAMES[name]
-    trainer = make_trainer(game, kind=kind, learning_rate=0.02, l2=0.0)
+    trainer = make_trainer(game, kind=kind, learning_rate=0.02, l2=0.0, search_share=1.0)
     samples = some_samples(game, 2, seed=3)
     if name == "two factors":  # a sum of a row's and a column's logit must be able to say it
-        one_hot = samples.policy.copy()
+        one_hot = np.where(samples.shares >= 0, 0, -1).astype(np.float32)
         for row in one_hot:
-            row[row >= 0] = 0
             row[int(np.flatnonzero(row >= 0)[-1])] = 1
-        samples = replace(samples, policy=one_hot)
-    shares = np.where(samples.policy > 0, samples.policy, 1)
-    floor = float(-(samples.policy * np.log(shares)).sum(axis=1).mean())
+        samples = replace(samples, shares=one_hot)
+    shares = np.where(samples.shares > 0, samples.shares, 1)
+    floor = float(-(np.maximum(samples.shares, 0) * np.log(shares)).sum(axis=1).mean())
     for _ in range(300):
-        losses = trainer.step(samples, 1.0)
+        losses = step(trainer, samples)
     assert losses.policy == pytest.approx(floor, abs=0.02)
     assert losses.value < 0.001
+
+
+def test_the_side_tasks_are_learnt_too() -> None:
+    """Two states by heart again, with every head; the trunk has to serve them all."""
+    game = load_game("connect4")
+    torch.manual_seed(0)
+    shape = NetworkConfig(
+        blocks=1, channels=16, value="wdl", pooling="global", reply=True, ownership=True
+    )
+    config = TrainConfig(warm_up_steps=0, batch=4, learning_rate=0.02, l2=0.0, search_share=0.0)
+    trainer = Trainer(game, build(shape, signature_of(game)), config, CPU)
+    samples = replace(some_samples(game, 2, seed=3), replies=np.array([2, 5], np.int32))
+    first = step(trainer, samples)
+    for _ in range(300):
+        losses = step(trainer, samples)
+    assert losses.reply < 0.05 < first.reply
+    assert losses.value < 0.01 < first.value
+    empty = 1 - np.bitwise_count(samples.owners).sum() / (2 * game.cells)
+    assert losses.owners == pytest.approx(empty * math.log(2), abs=0.03)
 
 
 def test_the_value_weight() -> None:
@@ -261,7 +311,6 @@ def test_a_loss_that_is_no_number_ends_the_run() -> None:
     network = build(NetworkConfig(kind="mlp", blocks=1, hidden=8), signature_of(game))
     trainer = Trainer(game, network, TrainConfig(batch=2), torch.device("cpu"))
     trainer.load_weights({name: array * np.nan for name, array in trainer.weights().items()})
-    policy = np.full((2, 9), 1 / 9, dtype=np.float32)
-    samples = Samples(np.zeros((2, 2), np.uint64), policy, np.zeros(2, np.float32))
+    trainer.step(some_samples(game, 2), 1.0)
     with pytest.raises(UserError, match=r"learning_rate"):
-        trainer.step(samples, 1.0)
+        trainer.take_losses()

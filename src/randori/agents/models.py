@@ -1,8 +1,10 @@
 """Models on disk and the games they are for: the bridge between networks, runs and games."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -10,8 +12,44 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.networks.build import build
 from randori.networks.config import NetworkConfig, Signature
-from randori.runs.checkpoint import Model, read_model
+from randori.runs.checkpoint import Model, read_model, write_model
 from randori.runs.config import from_dict, to_dict
+
+SHIPPED = Path(__file__).parent.parent / "models"
+"""Where the models that come with Randori lie."""
+
+
+def shipped_model(game: Game) -> Path:
+    """Return the file of the model that comes with Randori for this game."""
+    path = SHIPPED / f"{game.identity.replace(':', '-').replace('=', '')}.safetensors"
+    if not path.is_file():
+        raise UserError(
+            f"no model for {game.identity} comes with Randori: train one and name it, as in "
+            "az:runs/NAME"
+        )
+    return path
+
+
+def export_model(source: Path, target: Path) -> int:
+    """Write a model for play alone, in half the space; return its size in bytes.
+
+    What only training needs is left out, and matrices are stored with 16 bits a weight.
+    """
+    model = read_model(source)
+    shape = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
+    shape = replace(shape, reply=False, ownership=False)
+    weights = {
+        name: array.astype(np.float16) if array.ndim > 1 else array
+        for name, array in model.weights.items()
+        if not name.startswith(("reply.", "owners."))
+    }
+    kept = {name: value for name, value in model.info.items() if name not in STAMPS}
+    write_model(target, weights, {**kept, "network": to_dict(shape)})
+    return target.stat().st_size
+
+
+STAMPS = ("format", "randori", "kind")
+"""What `write_model` says of a file by itself."""
 
 
 def signature_of(game: Game) -> Signature:
@@ -40,7 +78,7 @@ def network_of(game: Game, model: Model) -> nn.Module:
     config = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
     with torch.random.fork_rng(devices=[]):  # whoever loads a model keeps its dice
         network = build(config, signature_of(game))
-    tensors = {name: torch.tensor(array) for name, array in model.weights.items()}
+    tensors = {name: torch.tensor(array).float() for name, array in model.weights.items()}
     try:
         network.load_state_dict(tensors)
     except RuntimeError as error:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.search.evaluator import Evaluator
 from randori.search.search import Analysis, Move, Search, SearchConfig
+from randori.search.symmetric import SymmetricEvaluator, Turns
 
 if TYPE_CHECKING:
     from randori.networks.lanes import NetworkEvaluator
@@ -104,11 +104,18 @@ def az(
     fpu: float = 0.1,
     solve: bool = True,
     temperature_plies: int = 0,
+    turns: Turns = "none",
     runtime: str = "auto",
 ) -> SearchPlayer:
-    """Search with a trained network: ``az:RUN`` or ``az:FILE.safetensors``."""
+    """Search with a trained network: ``az:RUN``, ``az:FILE.safetensors``, or ``az`` for ours.
+
+    `turns` shows the network every position as it is, under a random symmetry, or under all.
+    """
     config = SearchConfig(simulations, exploration, fpu, solve)
-    return SearchPlayer(game, load_evaluator(game, value, runtime), config, temperature_plies)
+    evaluator: Evaluator = load_evaluator(game, value, runtime)
+    if turns != "none":
+        evaluator = SymmetricEvaluator(game, evaluator, turns)
+    return SearchPlayer(game, evaluator, config, temperature_plies)
 
 
 class PolicyPlayer:
@@ -141,16 +148,14 @@ class PolicyPlayer:
 
 
 def policy(game: Game, value: str | None, *, runtime: str = "auto") -> PolicyPlayer:
-    """Play a trained network's first choice, without search: ``policy:RUN``."""
+    """Play a trained network's first choice, without search: ``policy:RUN``, or ours."""
     return PolicyPlayer(game, load_evaluator(game, value, runtime))
 
 
 def load_evaluator(game: Game, path: str | None, runtime: str) -> "NetworkEvaluator":
     """Read a model and put it on a runtime; it must have been trained for this game."""
-    if path is None:
-        raise UserError("expected a run folder or a model file, as in az:runs/NAME")
-    from randori.agents.models import load_network, signature_of
+    from randori.agents.models import load_network, shipped_model, signature_of
     from randori.networks.choose import make_evaluator
 
-    network = load_network(game, Path(path))
+    network = load_network(game, shipped_model(game) if path is None else Path(path))
     return make_evaluator(network, signature_of(game), game.num_words, runtime)

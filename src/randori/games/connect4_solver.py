@@ -5,15 +5,21 @@ draw. Negamax with a null window, moves ordered by the threats they make, positi
 the mover's stones and the first empty cell of each column; openings come from a book.
 """
 
+import io
+import lzma
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.errors import UserError
 from randori.games.connect4 import BOARD, FLOOR, HEIGHT, MINE, THEIRS, WIDTH
 from randori.games.game import Game
 from randori.games.kernels import (
+    DRAW,
+    ONGOING,
     U0,
     U1,
     State,
@@ -30,10 +36,10 @@ ROWS_UP = np.uint64(WIDTH + 1)
 """The step from a cell to the one above."""
 LEAST = 96
 """Marks a remembered bound as a lower one."""
-PLACES = 1 << 22
-"""Of the table: 36 MB."""
+PLACES = 1 << 23
+"""Of the table: 72 MB."""
 NODES = 0
-BOOK, BOOK_PLIES = "connect4-book.npz", 9
+BOOK, BOOK_PLIES = "connect4-book.npz.xz", 10
 """Scores of all positions with at most so many stones, mirrored ones left out."""
 
 
@@ -120,6 +126,15 @@ def negamax(
             at -= 1
         order[at], ranks[at] = move, rank
         count += 1
+    for i in range(count):  # a move may be known to be good enough
+        other = theirs | playable(taken | order[i])
+        there = place_of(other, len(keys))
+        if keys[there] == other:
+            reached: int = -wide(bounds[there])
+            if reached >= max(beta, -LEAST // 2):
+                keys[place] = key
+                bounds[place] = reached + LEAST
+                return reached
     for i in range(count):
         score = -negamax(theirs, mine | order[i], stones + 1, -beta, -alpha, keys, bounds, counts)
         if score >= beta:
@@ -182,26 +197,27 @@ class Solver:
     def score(self, state: State) -> int:
         """Return the exact score for the side to move of a position that is not over."""
         mine, theirs = state[MINE], state[THEIRS]
-        if int(state[0]) <= BOOK_PLIES:
+        if len(self._book.keys) and int(state[0]) <= BOOK_PLIES:
             known = self._book.find(book_key(int(mine), int(theirs)))
-            if known is not None:
-                return known
+            if known is None:
+                raise UserError(
+                    "no game reaches this position, and with so few stones only the opening book "
+                    "answers in good time"
+                )
+            return known
         return int(self._solve(mine, theirs, self._keys, self._bounds, self.nodes))
 
     def scores(self, state: State) -> dict[int, int]:
         """Return the exact score of every legal move, for the side that plays it."""
-        found = {}
-        for action in self._game.legal_actions(state):
-            after = state.copy()
-            self._game.plain.play(after, action)
-            stones = int(after[0])
-            cells = self._game.board_cells
-            if self._game.plain.outcome(after) == 0:
-                found[action] = -self.score(after)
-            else:
-                has_won = stones < cells or self._game.plain.outcome(after) != 3
-                found[action] = (cells + 2 - stones) // 2 if has_won else 0
-        return found
+        return {action: self._weigh(state, action) for action in self._game.legal_actions(state)}
+
+    def _weigh(self, state: State, action: int) -> int:
+        after = state.copy()
+        self._game.plain.play(after, action)
+        result = self._game.plain.outcome(after)
+        if result == ONGOING:
+            return -self.score(after)
+        return 0 if result == DRAW else (self._game.board_cells + 2 - int(after[0])) // 2
 
 
 def book_key(mine: int, theirs: int) -> int:
@@ -234,8 +250,10 @@ class Book:
 NO_BOOK = Book(np.zeros(0, np.uint64), np.zeros(0, np.int8))
 
 
+@cache
 def load_book() -> Book:
     """Read the scores of the openings; the file holds the steps between keys, which pack better."""
     path = resources.files("randori.games") / BOOK
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+    plain = io.BytesIO(lzma.decompress(path.read_bytes()))
+    with np.load(plain, allow_pickle=False) as arrays:
         return Book(np.cumsum(arrays["steps"], dtype=np.uint64), arrays["scores"])

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.games.kernels import has
+
 Table = NDArray[np.int32]
 Turn = Callable[[int, int, int, int], tuple[int, int]]
 """(row, column, height, width) -> where that cell goes."""
@@ -114,3 +116,39 @@ def symmetries(
         moved[: len(front)] = front
         actions.append(moved)
     return Symmetries(np.array(inputs, dtype=np.int32), np.array(actions, dtype=np.int32))
+
+
+def turn_planes(
+    words: NDArray[np.uint64],
+    used: int,
+    places: NDArray[np.int32],
+    plane_cells: int,
+    out: NDArray[np.uint64],
+) -> None:
+    """Kernel: write packed planes as they look when bit i goes to ``places[i]``."""
+    plane_words = (plane_cells + 63) // 64
+    for w in range(used):
+        out[w] = 0
+    for w in range(used):
+        word = words[w]
+        plane, first = w // plane_words, 64 * (w % plane_words)
+        for i in range(min(64, plane_cells - first)):
+            if has(word, i):
+                to = places[plane * plane_cells + first + i]
+                cell = to % plane_cells
+                place = to // plane_cells * plane_words + cell // 64
+                out[place] |= np.uint64(1) << np.uint64(cell % 64)
+
+
+def turned_logits(actions: Table, factors: Table, num_logits: int) -> Table | None:
+    """Tabulate where each logit goes, [S, P], or None where moves turn but their factors do not.
+
+    The factors of a turned move must be the turned factors of the move.
+    """
+    table = np.full((len(actions), num_logits), -1, dtype=np.int32)
+    for turn, moved in enumerate(actions):
+        table[turn, factors] = factors[moved]
+        if not np.array_equal(table[turn, factors], factors[moved]):
+            return None
+    identity_row = np.arange(num_logits, dtype=np.int32)
+    return np.where(table < 0, identity_row, table)

@@ -6,6 +6,7 @@ hands the new weights to self-play. A learner always goes on from wherever its r
 
 import logging
 import math
+import os
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -30,7 +31,13 @@ from randori.learners.replay import Replay
 from randori.learners.rowlog import RowLog
 from randori.learners.selfplay import Batch, FinishedGame, Rows, SelfPlay, Tally
 from randori.learners.settings import AlphaZeroConfig
-from randori.learners.status import Counters, Listener, Status, iteration_metrics
+from randori.learners.status import (
+    Counters,
+    Listener,
+    Status,
+    iteration_metrics,
+    progress_of,
+)
 from randori.learners.trainer import Trainer
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
@@ -63,7 +70,11 @@ class AlphaZero:
         self._evaluator = make_evaluator(
             network, signature_of(game), game.num_words, config.runtime, config.precision
         )
-        self._selfplay = SelfPlay(game, self._evaluator, config.selfplay, seed)
+        threads = config.selfplay.threads
+        if threads < 0:  # as many as there are cores, but for the learner and the driver
+            threads = max(1, (os.cpu_count() or 1) - 2) if torch.cuda.is_available() else 0
+        selfplay = replace(config.selfplay, threads=threads)
+        self._selfplay = SelfPlay(game, self._evaluator, selfplay, seed)
         self._replay = Replay(game, config.window)
         search = replace(config.selfplay.search, simulations=config.evaluation.simulations)
         self._player = SearchPlayer(game, self._evaluator, search)
@@ -71,6 +82,7 @@ class AlphaZero:
         self._log = RowLog(folder, config.window)
         self._sample: list[FinishedGame] = []
         self._stopping = False
+        self._until = 1.0
         self._write_events: Callable[[int, Mapping[str, Any]], None] = lambda step, record: None
         self._started = time.monotonic()
         self.counters = Counters()
@@ -82,14 +94,15 @@ class AlphaZero:
         self.counters = self.status.counters = Counters(**state["counters"])
         self._rng.bit_generator.state = state["rng"]
         self._log.shards = [(int(number), int(count)) for number, count in state["shards"]]
-        self._trainer.load_weights(_part(arrays, "learning.") or checkpoint.model.weights)
+        weights = _part(arrays, "learning.") or checkpoint.model.weights
+        has_grown = self._trainer.take_over(weights)
         self._trainer.steps = self.counters.steps
         if self._config.gate.threshold:
-            self._best = checkpoint.model.weights
+            self._best = self._trainer.weights() if has_grown else checkpoint.model.weights
         self._hand_over()
-        self._trainer.restore(arrays)  # torch's dice too, so nothing may be built after it
-        for i, group in enumerate(self._selfplay.groups):
-            group.restore(_part(arrays, f"selfplay.{i}."))
+        # Torch's dice too, so nothing may be built after it.
+        self._trainer.restore(arrays, with_optimizer=not has_grown)
+        self._restore_games(arrays)
         if rows:
             self._replay.add(Rows(**rows))
         self._started = time.monotonic() - self.counters.seconds
@@ -100,14 +113,30 @@ class AlphaZero:
         now = self._clock(config.evaluation.every_iterations)
         counters.evaluated_at = min(counters.evaluated_at, now)
 
-    def run(self) -> None:
-        """Iterate until the run is complete or `stop` is called, then save."""
+    def _restore_games(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Go on with the games in progress, unless this machine plays so many others."""
+        stored = [_part(arrays, f"selfplay.{i}.") for i in range(len(self._selfplay.groups))]
+        fits = all(group.fits(part) for group, part in zip(self._selfplay.groups, stored, strict=True))
+        if not fits or f"selfplay.{len(stored)}.roots" in arrays:
+            logger.warning("other slots or threads than before: games in progress begin anew")
+            return
+        for group, part in zip(self._selfplay.groups, stored, strict=True):
+            group.restore(part)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopping
+
+    def run(self, until: float = 1.0) -> None:
+        """Iterate until that share of the run is done or `stop` is called, then save."""
+        self._until = until
         if self._config.tensorboard:
             self._write_events = event_writer(self._folder, self.counters.iteration + 1)
         self._compile()
         self.status.bare_rate = measure_rate(self._evaluator, self._config.selfplay.slots)
         try:
-            while not self._stopping and self._progress() < 1.0:
+            while not self._stopping and self._progress() < until:
                 self.iterate()
         finally:
             left = self._selfplay.close()
@@ -199,7 +228,7 @@ class AlphaZero:
             self._keep(batch, tally)
             tally.seconds = time.monotonic() - start
             self._tell()
-            if self._stopping or (not self._config.deterministic and self._progress() >= 1.0):
+            if self._stopping or (not self._config.deterministic and self._progress() >= self._until):
                 break
 
     def _keep(self, batch: Batch, tally: Tally) -> None:
@@ -314,15 +343,8 @@ class AlphaZero:
 
     def _progress(self, *, steady: bool = False) -> float:
         """Return the share of the run that is done; `steady` leaves the clock out."""
-        stop, counters = self._config.stop, self.counters
-        shares = [0.0]
-        if stop.minutes and not steady:
-            shares.append(self._seconds() / (60 * stop.minutes))
-        if stop.iterations:
-            shares.append(counters.iteration / stop.iterations)
-        if stop.games:
-            shares.append(counters.games / stop.games)
-        return max(shares)
+        self.counters.seconds = self._seconds()
+        return progress_of(self._config.stop, self.counters, steady=steady)
 
     def _begin(self, phase: str) -> Status:
         self.status.phase = phase

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.game import Game
-from randori.games.kernels import has, scratch
+from randori.games.kernels import scratch
 from randori.games.rules import INPUT_WORDS, OWNER_WORDS, legal, planes
+from randori.games.symmetry import turn_planes
 from randori.learners.harvest import NO_REPLY
 from randori.learners.selfplay import Rows
 
@@ -64,28 +65,6 @@ def fill_samples(
             to_actions[b, k] = action_map[turn, actions[k]] if k < count else 0
             shares[b, k] = counts[b, k] / total if k < count else -1.0
         to_replies[b] = -1 if replies[b] == NO_REPLY else action_map[turn, replies[b]]
-
-
-def turn_planes(
-    words: NDArray[np.uint64],
-    used: int,
-    places: NDArray[np.int32],
-    plane_cells: int,
-    out: NDArray[np.uint64],
-) -> None:
-    """Write packed planes as they look when bit i goes to ``places[i]``."""
-    plane_words = (plane_cells + 63) // 64
-    for w in range(used):
-        out[w] = 0
-    for w in range(used):
-        word = words[w]
-        plane, first = w // plane_words, 64 * (w % plane_words)
-        for i in range(min(64, plane_cells - first)):
-            if has(word, i):
-                to = places[plane * plane_cells + first + i]
-                cell = to % plane_cells
-                place = to // plane_cells * plane_words + cell // 64
-                out[place] |= np.uint64(1) << np.uint64(cell % 64)
 
 
 class Replay:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from randori.search.evaluator import Evaluator
 from randori.search.puct import NO_HALVING, Knobs
 from randori.search.roots import halving_table
 from randori.search.search import SearchConfig, make_questions
+from randori.search.symmetric import SymmetricEvaluator
 from randori.search.tree import enlarge, expect_lawful, make_trees
 
 
@@ -44,7 +45,8 @@ class SelfPlayConfig:
     slots: int = 128
     """games a group plays side by side: the batch of the network"""
     threads: int = 0
-    """threads with two groups each; 0 plays one group in the learner's own thread"""
+    """threads with two groups each; 0 plays one group in the learner's own thread, -1 stands for all
+    cores but two where there is a GPU, and for 0 where there is none"""
     search: SearchConfig = field(default_factory=SearchConfig)
     """a full search"""
     fast_simulations: int = 40
@@ -68,12 +70,14 @@ class SelfPlayConfig:
     """share of the rows' weight that goes by how far the search moved from the network's policy,
     instead of evenly (KataGo: 0.5)"""
     archive: float = 0.0
-    """share of games that start from a position of an earlier game"""
+    """share of games that branch off from an earlier one, by a few random moves"""
+    turns: Literal["none", "random"] = "none"
+    """random: show the network every position under a random symmetry (AlphaGo Zero)"""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.full_share <= 1.0:
             raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
-        for name, least in (("slots", 1), ("threads", 0), ("fast_simulations", 1)):
+        for name, least in (("slots", 1), ("threads", -1), ("fast_simulations", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
         for name in ("noise_share", "surprise", "archive"):
@@ -249,6 +253,10 @@ class Group:
         count: NDArray[np.int32] = getattr(self._slots, ends[name])
         return np.asarray(np.arange(self._game.longest) < count[:, None])
 
+    def fits(self, arrays: dict[str, NDArray[Any]]) -> bool:
+        """Tell whether `arrays` come from a group of as many slots."""
+        return len(arrays.get("budget", ())) == len(self._slots.budget)
+
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on from what `save` returned, with trees that start anew."""
         try:
@@ -265,7 +273,7 @@ class Group:
                     array[:] = kept
         except (KeyError, ValueError):
             raise UserError(
-                "the games in progress do not fit: the rules or selfplay.slots have changed"
+                "the games in progress do not fit: the rules have changed"
             ) from None
         self._replant(np.ascontiguousarray(arrays["roots"], dtype=np.uint64))
 
@@ -325,6 +333,8 @@ class SelfPlay:
     """All groups of one evaluator."""
 
     def __init__(self, game: Game, evaluator: Evaluator, config: SelfPlayConfig, seed: int) -> None:
+        if config.turns != "none":
+            evaluator = SymmetricEvaluator(game, evaluator, config.turns, seed)
         count = max(1, 2 * config.threads)
         dice = seed_dice(seed, count * config.slots)
         parts = np.split(dice, count)

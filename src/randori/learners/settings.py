@@ -1,11 +1,15 @@
 """All settings of an AlphaZero run: frozen values that `--set` changes and `config.json` stores."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from randori.learners.selfplay import SelfPlayConfig
 from randori.learners.trainer import TrainConfig
 from randori.networks.config import NetworkConfig
+from randori.runs.config import override
+
+FIXED = ("train.optimizer",)
+"""Settings that the optimiser's memory has the shape of."""
 
 
 WINDOW_PACE = 0.4
@@ -77,6 +81,9 @@ class AlphaZeroConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     gate: GateConfig = field(default_factory=GateConfig)
     stop: StopConfig = field(default_factory=StopConfig)
+    stages: tuple[tuple[float, str], ...] = ()
+    """a curriculum: from each share of the run on, the settings of its text ("train.l2=0 window=9")
+    hold as well; network.blocks may only grow, train.optimizer stays"""
     window: int = 200_000
     """newest rows that are learnt from, at most"""
     first_window: int = 0
@@ -103,12 +110,36 @@ class AlphaZeroConfig:
     def __post_init__(self) -> None:
         if self.deterministic and self.selfplay.threads:
             raise ValueError("a deterministic run needs selfplay.threads=0")
+        if self.deterministic and self.selfplay.turns != "none":
+            raise ValueError("a deterministic run needs selfplay.turns=none")
         if self.deterministic and not self.checkpoint_iterations:
             raise ValueError("a deterministic run needs checkpoint_iterations above 0")
         if self.iteration_rows < 1 or self.window < self.iteration_rows:
             raise ValueError("expected 1 <= iteration_rows <= window")
         if not 0 <= self.first_window <= self.window:
             raise ValueError("expected 0 <= first_window <= window")
+
+        if self.stages and not any(vars(self.stop).values()):
+            raise ValueError("stages are shares of the run, so it needs an end: --minutes")
+        shares = [share for share, _ in self.stages]
+        if shares != sorted(shares) or not all(0 <= share < 1 for share in shares):
+            raise ValueError(f"stages begin at rising shares from 0 to below 1, not {shares}")
+        for _, text in self.stages:
+            for assignment in text.split():
+                if assignment.startswith(("stages", "stop.", *FIXED)):
+                    raise ValueError(f"{assignment.partition('=')[0]} cannot change in a stage")
+        if self.stages:
+            self.staged(1.0)
+
+    def staged(self, progress: float) -> "AlphaZeroConfig":
+        """Return the settings that hold at a share of the run."""
+        due = [text for share, text in self.stages if share <= progress]
+        assignments = [one for text in due for one in text.split()]
+        return override(replace(self, stages=()), assignments) if assignments else self
+
+    def next_stage(self, progress: float) -> float:
+        """Return the share of the run at which the next stage begins; 1 if there is none."""
+        return min((share for share, _ in self.stages if share > progress), default=1.0)
 
     def newest(self, rows: int) -> int:
         """Return how many of the newest rows are learnt from, after so many in all."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from randori.learners.losses import Losses
 from randori.learners.selfplay import Tally
+from randori.learners.settings import StopConfig
 
 
 @dataclass
@@ -24,6 +25,18 @@ class Counters:
     """gradient steps that reuse still asks for"""
     evaluated_at: float = 0.0
     saved_at: float = 0.0
+
+
+def progress_of(stop: StopConfig, counters: Counters, *, steady: bool = False) -> float:
+    """Return the share of a run that is done; `steady` leaves the clock out."""
+    shares = [0.0]
+    if stop.minutes and not steady:
+        shares.append(counters.seconds / (60 * stop.minutes))
+    if stop.iterations:
+        shares.append(counters.iteration / stop.iterations)
+    if stop.games:
+        shares.append(counters.games / stop.games)
+    return max(shares)
 
 
 @dataclass

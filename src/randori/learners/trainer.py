@@ -18,6 +18,7 @@ from randori.games.game import Game
 from randori.learners.losses import Losses, Targets, losses_of, tensors_of
 from randori.learners.replay import Samples
 from randori.networks.cuda_runtime import CAPTURING, cuda
+from randori.networks.grow import grow
 from randori.networks.heads import Outputs
 from randori.networks.planes import unpack
 
@@ -85,7 +86,8 @@ class Trainer:
         self._weights = torch.tensor(weights, device=device)
         self._sums = torch.zeros(5, device=device)
         self._summed = 0
-        self._stream: Any = cuda.Stream(device) if on_card else None
+        # Before self-play's batches: a step is short, and the next weights wait for it.
+        self._stream: Any = cuda.Stream(device, priority=-1) if on_card else None
         self._graph: Any = None
         self._inputs: Targets | None = None
         self._taken = 0
@@ -188,6 +190,15 @@ class Trainer:
         self.finish()
         self.network.load_state_dict({name: torch.tensor(a) for name, a in weights.items()})
 
+    def take_over(self, weights: dict[str, NDArray[Any]]) -> bool:
+        """Take over weights, perhaps of a network with fewer blocks; tell whether it has grown."""
+        has_grown = weights.keys() != self.network.state_dict().keys()
+        if has_grown:
+            grow(self.network, weights)
+        else:
+            self.load_weights(weights)
+        return has_grown
+
     def save(self) -> dict[str, NDArray[Any]]:
         """Return the optimiser's memory and torch's dice as arrays."""
         self.finish()
@@ -197,9 +208,11 @@ class Trainer:
                 arrays[f"optimizer.{index}.{name}"] = torch.as_tensor(value).cpu().numpy().copy()
         return arrays
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take over what `save` returned."""
+    def restore(self, arrays: dict[str, NDArray[Any]], *, with_optimizer: bool = True) -> None:
+        """Take over what `save` returned; a network that has grown needs a fresh optimiser."""
         torch.set_rng_state(torch.tensor(arrays["torch_rng"]))
+        if not with_optimizer:
+            return
         state = self._optimizer.state_dict()
         for name, array in arrays.items():
             if name.startswith("optimizer."):

@@ -15,7 +15,7 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.alphazero import AlphaZero
 from randori.learners.settings import AlphaZeroConfig
-from randori.learners.status import Listener
+from randori.learners.status import Counters, Listener, progress_of
 from randori.runs.atomic import explained, write_text
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import from_dict, override, to_dict
@@ -76,24 +76,41 @@ def train(run: Run, listen: Listener) -> AlphaZero:
     game = game_of(run)
     config = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
     with locked(run.path), _logged(run):
-        learner = AlphaZero(game, config, run.seed, run.path, listen)
+        progress, until = 0.0, 1.0
         newest = latest_checkpoint(run.path)
-        done = 0
-        if newest is not None:
-            checkpoint = read_checkpoint(newest)
-            rows = read_shards(run.path, checkpoint.number, config.window, "results")
-            drop_shards(run.path, after=checkpoint.number)
-            learner.restore(checkpoint, rows)
-            done = learner.counters.iteration
-            logger.info("resumed from checkpoint %d, iteration %d", checkpoint.number, done)
-        else:
+        if newest is None:
             logger.info("started %s on %s, seed %d", run.learner, run.game, run.seed)
             drop_shards(run.path, after=0)
-        rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
-        with _stopping_on_signals(learner.stop):
-            learner.run()
+            rewind(run.path, lambda record: False)
+        else:
+            counters = Counters(**read_checkpoint(newest).state["counters"])
+            progress = progress_of(config.stop, counters)
+        while True:
+            until = config.next_stage(progress)
+            learner = AlphaZero(game, config.staged(progress), run.seed, run.path, listen)
+            resume(learner, run, config.window)
+            with _stopping_on_signals(learner.stop):
+                learner.run(until)
+            if learner.is_stopping or until >= 1.0:
+                break
+            progress = until
+            logger.info("next stage, at %.0f %% of the run", 100 * until)
         logger.info("stopped at iteration %d", learner.counters.iteration)
     return learner
+
+
+def resume(learner: AlphaZero, run: Run, window: int) -> None:
+    """Give a learner what the newest checkpoint holds, if there is one, and forget what is newer."""
+    newest = latest_checkpoint(run.path)
+    if newest is None:
+        return
+    checkpoint = read_checkpoint(newest)
+    rows = read_shards(run.path, checkpoint.number, window, "results")
+    drop_shards(run.path, after=checkpoint.number)
+    learner.restore(checkpoint, rows)
+    done = learner.counters.iteration
+    logger.info("resumed from checkpoint %d, iteration %d", checkpoint.number, done)
+    rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
 
 
 class _LogFile(logging.FileHandler):
