@@ -235,6 +235,20 @@ def test_a_restored_trainer_goes_on_bit_for_bit(optimizer: str, kind: str) -> No
     assert all(np.array_equal(again[name], other[name]) for name in again)
 
 
+def test_restored_moments_are_laid_out_as_their_weights() -> None:
+    """A fused step on a card refuses anything else; there, convolutions are channels-last."""
+    game = load_game("connect4")
+    ours, theirs = (make_trainer(game, seed, "resnet") for seed in (1, 2))
+    ours.step(some_samples(game, 4), 1.0)
+    for weight in theirs.network.parameters():
+        if weight.dim() == 4:
+            weight.data = weight.data.contiguous(memory_format=torch.channels_last)
+    theirs.restore(ours.save())
+    for weight, memory in theirs._optimizer.state.items():
+        assert memory["exp_avg"].stride() == weight.stride()
+        assert memory["exp_avg_sq"].stride() == weight.stride()
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
 def test_a_trainer_that_never_stepped_can_be_restored(optimizer: str) -> None:
     game = GAMES["one factor"]

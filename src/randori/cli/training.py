@@ -15,7 +15,7 @@ from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
 from randori.games.registry import load_game
 from randori.learners.presets import PRESETS
-from randori.learners.settings import AlphaZeroConfig, StopConfig
+from randori.learners.settings import FIXED, AlphaZeroConfig, StopConfig
 from randori.learners.status import Counters
 from randori.learners.training import LEARNERS, change_run, game_of, start_run, train
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
@@ -24,8 +24,6 @@ from randori.runs.folder import Run, locked, open_run
 
 INTERRUPTED = 130
 """Exit code of a run that Ctrl-C stopped, as shells have it."""
-FIXED = ("network.", "selfplay.slots", "selfplay.threads", "train.optimizer")
-"""Settings that a checkpoint has the shape of."""
 
 
 def limits(minutes: float | None, iterations: int | None) -> list[str]:
@@ -110,7 +108,7 @@ def expect_same_shape(run: Run, settings: list[str]) -> None:
     old = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
     before, after = to_dict(old), to_dict(override(old, settings))
     for key in keys(AlphaZeroConfig):
-        if key.startswith(FIXED) and _at(before, key) != _at(after, key):
+        if key.startswith(("network.", *FIXED)) and _at(before, key) != _at(after, key):
             raise UserError(
                 f"--set: {key} cannot change from {_at(before, key)} in a run that has begun; "
                 "start a new run"

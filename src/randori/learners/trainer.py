@@ -219,6 +219,11 @@ class Trainer:
                 _, index, key = name.split(".", 2)
                 state["state"].setdefault(int(index), {})[key] = torch.tensor(array)
         self._optimizer.load_state_dict(state)
+        for weight, memory in self._optimizer.state.items():
+            for key, value in memory.items():
+                if isinstance(value, Tensor) and value.shape == weight.shape:
+                    # Stored plainly; a fused step wants every part laid out as its weight is.
+                    memory[key] = torch.empty_like(weight).copy_(value)
 
 
 def make_optimizer(

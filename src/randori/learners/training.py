@@ -94,6 +94,7 @@ def train(run: Run, listen: Listener) -> AlphaZero:
             if learner.is_stopping or until >= 1.0:
                 break
             progress = until
+            del learner  # its trees are large, and the next one has its own
             logger.info("next stage, at %.0f %% of the run", 100 * until)
         logger.info("stopped at iteration %d", learner.counters.iteration)
     return learner
