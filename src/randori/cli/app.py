@@ -40,7 +40,15 @@ Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of the live 
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all dice.")]
 OpeningPlies = Annotated[
     int | None,
-    typer.Option(help="Random plies first, the same in both games of a pair."),
+    typer.Option(
+        help="Random plies first, or behind those of --openings; the same in both games of a pair."
+    ),
+]
+TwoPlies = Annotated[
+    int | None,
+    typer.Option(
+        help="Random plies first, or behind those of --openings; 2 if no option names openings."
+    ),
 ]
 Openings = Annotated[
     Path | None,
@@ -48,7 +56,16 @@ Openings = Annotated[
 ]
 OpeningAgent = Annotated[
     str | None,
-    typer.Option(metavar="AGENT", help="Draw openings from its visits at temperature 3."),
+    typer.Option(
+        metavar="AGENT",
+        help="Draw openings from its visits at temperature 3: 6 plies, or --opening-plies.",
+    ),
+]
+Sprt = Annotated[
+    str | None,
+    typer.Option(
+        metavar="E0,E1[,α,β]", help="Stop each pairing when one Elo difference is clearly right."
+    ),
 ]
 Stored = Annotated[Path, typer.Option(metavar="FILE", help="Where games are kept.")]
 
@@ -257,6 +274,61 @@ def resume(
 
 
 @app.command()
+def doctor(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report with charts.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Examine a training run: what looks sick, and what to try."""
+    from randori.runs.folder import open_run
+
+    open_run(run)
+    from randori.cli.doctor import run_doctor
+
+    run_doctor(run, html=html, as_json=json)
+
+
+@app.command()
+def openings(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    plies: Annotated[int, typer.Option(min=1, max=40, help="Plies of a line.")] = 4,
+    top: Annotated[int, typer.Option(min=1, max=200, help="Lines to list.")] = 12,
+    fold: Annotated[bool, typer.Option("--fold", help="Take mirror images as one line.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report with boards and charts.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show which openings a run plays as training goes on, and how they score."""
+    from randori.runs.folder import open_run
+
+    open_run(run)
+    from randori.cli.openings import run_openings
+
+    run_openings(run, plies=plies, top=top, fold=fold, html=html, as_json=json)
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, checkpoint or model.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to: a .safetensors file.")],
+    as_json: Json = False,
+) -> None:
+    """Write a trained model for play alone, small enough to hand on."""
+    from randori.agents.models import export_model
+
+    if file.suffix != ".safetensors":
+        raise UserError(f"{file} should end in .safetensors")
+    size = export_model(run, file)
+    if as_json:
+        print_json({"file": str(file), "bytes": size})
+        return
+    print(f"{file}: {size / 1e6:.2f} MB; use it as az:{file}")
+
+
+@app.command()
 def play(
     game: Game,
     against: Annotated[str, typer.Option(metavar="AGENT")] = "uct:simulations=800",
@@ -292,10 +364,7 @@ def match(
     opening_plies: OpeningPlies = None,
     openings: Openings = None,
     opening_agent: OpeningAgent = None,
-    sprt: Annotated[
-        str | None,
-        typer.Option(metavar="E0,E1[,α,β]", help="Stop when one Elo difference is clearly right."),
-    ] = None,
+    sprt: Sprt = None,
     store: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the games in this store too.")
     ] = None,
@@ -320,13 +389,17 @@ def tournament(
         list[str] | None, typer.Argument(metavar="AGENT...", show_default=False)
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", "-t", help="Games of a pair, each colour; 10.")
+        int | None,
+        typer.Option(
+            "--rounds", "-t", help="Games of a pair, each colour; 10, or with --sprt at most 1000."
+        ),
     ] = None,
     seed: Seed = 0,
-    opening_plies: OpeningPlies = None,
+    opening_plies: TwoPlies = None,
     openings: Openings = None,
     opening_agent: OpeningAgent = None,
-    jobs: Annotated[int, typer.Option(help="Processes that play pairings.")] = 1,
+    sprt: Sprt = None,
+    jobs: Annotated[int, typer.Option(help="Processes that share the games.")] = 1,
     store: Stored = Path("arena.sqlite"),
     resume: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on with a tournament of the store.")
@@ -341,11 +414,11 @@ def tournament(
     if resume is not None:
         if game is not None or wish != OpeningWish(None, None, None):
             raise UserError("--resume knows the game, the agents and the openings; leave them out")
-        plan = recall_plan(resume, store, rounds)
+        plan = recall_plan(resume, store, rounds, sprt)
     elif game is None:
         raise UserError("Missing argument 'GAME' (see randori tournament --help)")
     else:
-        plan = make_plan(game, agents or [], rounds, seed, wish)
+        plan = make_plan(game, agents or [], rounds, seed, wish, sprt)
     raise typer.Exit(run_tournament(plan, store, processes=jobs, as_json=json))
 
 
@@ -385,7 +458,7 @@ def exam(
         str | None, typer.Argument(metavar="[SUITE]", help="A name or a file; none lists them.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option(metavar="AGENT", help="Who takes it, such as az:runs/mine.")
+        str | None, typer.Option("--agent", metavar="AGENT", help="Who takes it, such as az:runs/mine.")
     ] = None,
     failures: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many wrong answers to show.")
@@ -420,7 +493,7 @@ def make_suite(
 def explore(
     game: Game,
     agent: Annotated[
-        str, typer.Option(metavar="AGENT", help="Whose search: az:runs/mine, uct, alphabeta …")
+        str, typer.Option("--agent", metavar="AGENT", help="Whose search: az:runs/mine, uct, alphabeta …")
     ] = "uct:simulations=800",
     position: At = None,
     against: Annotated[
@@ -447,7 +520,7 @@ def explore(
 @app.command()
 def scaling(
     game: Game,
-    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who thinks longer and longer.")],
+    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="Who thinks longer and longer.")],
     against: Annotated[str, typer.Option(metavar="AGENT", help="Who stays the same.")],
     simulations: Annotated[
         str | None, typer.Option(metavar="N,N,…", help="Budgets in simulations: 25,50,100,200,400.")
@@ -458,7 +531,7 @@ def scaling(
     ] = None,
     number: Annotated[int, typer.Option("--games", "-n", help="Games for each budget.")] = 100,
     seed: Seed = 0,
-    opening_plies: OpeningPlies = None,
+    opening_plies: TwoPlies = None,
     openings: Openings = None,
     opening_agent: OpeningAgent = None,
     plot: Annotated[
@@ -483,7 +556,7 @@ def scaling(
 def bench(
     what: Annotated[
         str,
-        typer.Argument(metavar="[WHAT]", help="search, selfplay, perft, alphabeta, solver, train."),
+        typer.Argument(metavar="[WHAT]", help="search, selfplay, perft, alphabeta, arena …"),
     ] = "all",
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="othello if none.")] = None,
     blocks: Annotated[int, typer.Option(help="Residual blocks.")] = 6,
@@ -507,13 +580,31 @@ def bench(
         raise UserError(f"there is no benchmark {what!r}; {nearest(what, ['all', *BENCHES])}")
     work = Work(game, blocks, channels, slots, simulations, seconds, threads, batch, runtime, peers)
     found = {}
-    # Few games have a solver, so that it must be asked for.
-    for name in [n for n in BENCHES if n != "solver"] if what == "all" else [what]:
+    # Few games have a solver, and a match takes long, so that these must be asked for.
+    every = [name for name in BENCHES if name not in ("solver", "arena")]
+    for name in every if what == "all" else [what]:
         found[name] = BENCHES[name](work)
         if not json:
             print_figures(name, found[name])
     if json:
         print_json(found if what == "all" else found[what])
+
+
+@app.command()
+def gtp(
+    game: Game,
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="AGENT", help="Who plays: az:runs/mine, uct, alphabeta …")
+    ] = "uct:simulations=800",
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the agent's dice.")] = None,
+    remove_dead: Annotated[
+        bool, typer.Option("--remove-dead", help="Count final_score without dead stones.")
+    ] = False,
+) -> None:
+    """Serve an agent of Go or Othello to GoGui, Sabaki and other clients of GTP."""
+    from randori.cli.gtp import run_gtp
+
+    run_gtp(game, agent, seed=seed, remove_dead=remove_dead)
 
 
 def main() -> int:

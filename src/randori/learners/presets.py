@@ -1,8 +1,16 @@
 """Named settings: what a preset changes against the defaults, as `--set` would."""
 
+TRICKS = (
+    "network.value=wdl",
+    "network.reply=true",
+    "selfplay.archive=0.2",
+)
+"""What paid in `docs/results/ablation.md`, beside what the defaults hold already."""
+
 PRESETS: dict[str, tuple[str, ...]] = {
-    "laptop": (),
+    "laptop": TRICKS,
     "demo": (
+        *TRICKS,
         "network.blocks=3",
         "network.channels=32",
         "network.policy_channels=16",
@@ -20,15 +28,31 @@ PRESETS: dict[str, tuple[str, ...]] = {
         "stop.minutes=5",
     ),
     "gpu": (
+        *TRICKS,
         "selfplay.slots=1024",
         "selfplay.threads=-1",
         "train.batch=2048",
         "train.reuse=8",
         "iteration_rows=50000",
         "warm_up_rows=50000",
-        "window=2000000",
+        "first_window=500000",
+        "window=3000000",
         "checkpoint_minutes=2",
         "evaluation.every_minutes=5",
+    ),
+    "paper-shobu": (
+        "network.channels=96",
+        "network.hidden=48",
+        "selfplay.search.simulations=400",
+        "selfplay.fast_simulations=100",
+        "selfplay.noise_alpha=0.22",
+        "selfplay.temperature=[[0,3],[3,3],[4,1],[8,1],[18,0]]",
+        "train.batch=256",
+        "train.optimizer=adam",
+        "train.value_weight=1.5",
+        "train.l2=3e-5",
+        "train.search_share=0",
+        "window=50000",
     ),
     "paper-othello": (
         "network.kind=cnn",
