@@ -14,7 +14,7 @@ import pytest
 import randori
 
 SOURCE = Path(randori.__file__).parent
-CHAIN = ("games", "search", "agents", "arena", "learners", "papers")
+CHAIN = ("games", "search", "agents", "arena", "learners", "diagnosis", "papers")
 ENDS = ("cli", "web", "explorer")
 STARTED = ("explorer.repl.",)
 """What of the other ends the commands in `cli.app` start."""
@@ -24,17 +24,22 @@ BELOW = {
     "games": {"errors", "spec"},
     "search": {"errors", "games"},
     "networks": {"errors", "search.evaluator"},
-    "shapes": {"errors"},
+    "shapes": {"errors", "games"},
     "runs": {"errors"},
     "agents": {"errors", "spec", "games", "search", "networks"},
     "agents.models": {"errors", "games", "networks", "runs"},
+    "agents.shapes": {"errors", "games", "search", "shapes", "runs"},
     "arena": {"errors", "spec", "games", "search", "agents"},
-    "learners": {"errors", "spec", "games", "search", "networks", "runs", "agents", "arena"},
+    "protocols": {"errors", "spec", "games", "search", "agents"},
+    "learners": {
+        "errors", "spec", "games", "search", "networks", "shapes", "runs", "agents", "arena",
+    },  # fmt: skip
+    "diagnosis": {"errors", "games", "networks", "runs", "agents", "arena"},
 }
 """What each part may import besides itself; papers and the ends may import all that is below."""
 GAMES = {path.stem for path in (SOURCE / "games").glob("*.py") if "\ndef game(" in path.read_text()}
 HEAVY = {"torch", "openvino", "tensorboard"}
-LIGHT = ("errors", "spec", "games", "search")
+LIGHT = ("errors", "spec", "games", "search", "shapes")
 """Parts that work without a network."""
 NAMELESS = {"utils", "util", "common", "base", "helpers", "helper", "misc", "tools"}
 

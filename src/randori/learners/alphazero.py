@@ -27,6 +27,7 @@ from randori.games.game import Game
 from randori.games.position import RESULTS
 from randori.games.records import GameRecord, write_records
 from randori.learners.losses import Losses
+from randori.learners.pulse import Pulse
 from randori.learners.replay import Replay
 from randori.learners.rowlog import RowLog
 from randori.learners.selfplay import Batch, FinishedGame, Rows, SelfPlay, Tally
@@ -48,7 +49,7 @@ from randori.search.evaluator import measure_rate
 
 logger = logging.getLogger(__name__)
 
-SAMPLE_GAMES = 8
+SAMPLE_GAMES = 200
 """Games of self-play that a checkpoint keeps for people."""
 GATE_PLIES = 6
 """Plies that gate matches draw by visits, so that games differ."""
@@ -79,6 +80,7 @@ class AlphaZero:
         search = replace(config.selfplay.search, simulations=config.evaluation.simulations)
         self._player = SearchPlayer(game, self._evaluator, search)
         self._best = self._trainer.weights() if config.gate.threshold else {}
+        self._pulse = Pulse(game, self._evaluator)
         self._log = RowLog(folder, config.window)
         self._sample: list[FinishedGame] = []
         self._stopping = False
@@ -322,7 +324,9 @@ class AlphaZero:
         status = self.status
         self.counters.seconds = self._seconds()
         rate = self._config.train.learning_rate * status.rate_share
-        record = {**iteration_metrics(status, losses, rate), "scores": scores}
+        counters = self.counters
+        pulse = self._pulse.take(self._replay, max(1, status.tally.rows), counters.iteration)
+        record = {**pulse, **iteration_metrics(status, losses, rate), "scores": scores}
         if status.gate is not None:
             record["gate_score"], record["gate_passed"] = status.gate
             status.gate = None

@@ -1,0 +1,64 @@
+"""Opening lines of a run on the command line."""
+
+from pathlib import Path
+
+from randori.cli.match import expect_new_file
+from randori.cli.report import announced, clock, note, print_json, print_table, sparkline
+from randori.diagnosis.openings import Line, Study, study
+from randori.diagnosis.page import openings_page
+from randori.runs.atomic import write_text
+from randori.runs.folder import open_run
+
+TREND = 12
+FEW = 100
+"""With fewer games shares say little."""
+
+
+def run_openings(
+    path: Path, *, plies: int, top: int, fold: bool, html: Path | None, as_json: bool
+) -> None:
+    """Count the openings of a run's games and print them."""
+    if html is not None:
+        expect_new_file(html)
+    run = open_run(path)
+    with announced(run.game):
+        found = study(path, plies=plies, top=top, fold=fold)
+    if html is not None:
+        write_text(html, openings_page(found))
+        note(f"wrote {html}")
+    if as_json:
+        print_json(found.summary())
+        return
+    print(
+        f"{path}: first {plies} plies of {found.games} games of {run.game}, "
+        f"{len(found.lines) + found.others} different lines"
+    )
+    heads = ["line", "games", "share", "over time", "network", "first player's score"]
+    print_table([_row(line) for line in found.lines], heads, numbers=(1, 2, 4))
+    if found.others:
+        left = sum(line.games for line in found.lines)
+        print(f"{found.others} other lines: {found.games - left} games")
+    for sentence in (*_remarks(found), *found.notes):
+        note(f"note: {sentence}")
+
+
+def _row(line: Line) -> list[str]:
+    prior = next((p for p in reversed(line.priors) if p is not None), None)
+    score = "–"
+    if line.score is not None:
+        score = f"{100 * line.score:.0f} % [{100 * line.low:.0f}, {100 * line.high:.0f}]"
+    return [
+        " ".join(line.moves), str(line.games), f"{100 * line.share:.1f} %",
+        sparkline(line.shares, TREND, (0.0, max(line.shares))),
+        "–" if prior is None else f"{100 * prior:.1f} %", score,
+    ]  # fmt: skip
+
+
+def _remarks(found: Study) -> list[str]:
+    times = [period.seconds for period in found.periods if period.seconds is not None]
+    over = f", the last after {clock(times[-1])}" if times else ""
+    points = "1 point" if len(found.periods) == 1 else f"{len(found.periods)} points"
+    remarks = [f"{points} in time{over}"]
+    if found.games < FEW:
+        remarks.append(f"only {found.games} games: shares and scores are rough")
+    return remarks
