@@ -92,7 +92,9 @@ def main() -> None:
     for name, folder in folders.items():
         if given.game == "connect4":
             agent = f"az:{folder},simulations={given.simulations or 600}"
-            jobs[name] = measured(randori("exam", "connect4", "connect4", "--agent", agent, "--json"))
+            jobs[name] = measured(
+                randori("exam", "connect4", "connect4", "--agent", agent, "--json")
+            )
         else:
             ours, theirs = (f"az:{one},simulations={given.simulations or 100}"
                             for one in (folder, folders["plain"]))  # fmt: skip
@@ -106,7 +108,9 @@ def main() -> None:
         effort = {key: last[key] for key in ("evaluations", "rows", "steps", "policy_loss")}
         found = json.loads(text) if text.strip() else {"failed": True}
         found.pop("failures", None)
-        print(json.dumps({"variant": name, "game": given.game, **effort, "result": found}), flush=True)
+        print(
+            json.dumps({"variant": name, "game": given.game, **effort, "result": found}), flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--refuse", default="", help="how commands begin that it refuses")
     parser.add_argument("--know", default="", help="further commands")
     parser.add_argument("--slow", type=float, default=0.0, help="seconds for a move")
+    parser.add_argument("--lag", type=float, default=0.0, help="seconds for every answer")
     parser.add_argument("--noise", type=int, default=0, help="bytes of errors with every answer")
     parser.add_argument("--deaf", action="store_true", help="neither quits nor ends by SIGTERM")
     parser.add_argument("--child", action="store_true", help="starts a process of its own")
@@ -112,6 +113,7 @@ class Fake:
             if self.goes_wrong(command):
                 self.go_wrong()
                 continue
+            time.sleep(self.options.lag)
             sys.stderr.write("e" * self.options.noise)
             sys.stderr.flush()
             if self.options.refuse and line.startswith(self.options.refuse):

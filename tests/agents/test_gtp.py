@@ -2,13 +2,14 @@
 
 import gc
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 from time import monotonic, sleep
 
 import numpy as np
@@ -32,7 +33,6 @@ Maker = Callable[..., Agent]
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "GRACE", 0.3)
     monkeypatch.setattr(engine, "PATIENCE", 0.3)
-    monkeypatch.setattr(gtp, "STARTUP", 5.0)
 
 
 @pytest.fixture
@@ -240,11 +240,42 @@ def test_a_killed_engine_says_so(fake: Maker, log: Path) -> None:
     assert words(agent) == {0: "killed by signal 9"}
 
 
-def test_what_never_starts_is_not_tried_for_ever(fake: Maker, log: Path) -> None:
+def test_what_never_starts_is_not_tried_again(fake: Maker, log: Path) -> None:
     agent = fake("--do crash --on list_commands", "processes=1")
     assert ask(agent, *[GO.start()] * 6) == [RESIGN] * 6
-    assert len(pids(log)) == gtp.STARTS == 3
+    assert len(pids(log)) == 1
     assert words(agent)[5] == "crashed with exit code 3; not tried again"
+
+
+def test_a_start_is_waited_for_once(fake: Maker, log: Path) -> None:
+    agent = fake("--do hang --on protocol_version", "processes=1,start=0.2")
+    assert ask(agent, *[GO.start()] * 6) == [RESIGN] * 6
+    assert ask(agent, GO.start()) == [RESIGN]
+    assert words(agent)[0] == "no answer to protocol_version within 0.2 s; not tried again"
+    assert len(pids(log)) == 1
+
+
+def test_what_has_started_once_is_tried_some_more(
+    fake: Maker, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = fake("--do crash --after 1", "processes=1")
+    assert ask(agent, GO.start()) == [20]
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\nexit 4\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(agent.player, "_command", [str(broken)])
+    assert ask(agent, *[GO.start()] * 6) == [RESIGN] * 6
+    said = [agent.last_words[row].partition(": ")[2] for row in range(6)]
+    assert [one.endswith("not tried again") for one in said] == [False] * 4 + [True] * 2
+    assert gtp.STARTS == 3
+
+
+def test_all_commands_of_a_move_have_one_limit(fake: Maker, log: Path) -> None:
+    """Four answers of 0.4 s each are in time one by one, and too late together."""
+    agent = fake("--lag 0.4", "seconds=0.8,start=9")
+    assert ask(agent, GO.start()) == [RESIGN]
+    assert re.fullmatch(r"no answer to (komi|genmove) within 0.8 s", words(agent)[0])
+    assert ask(fake("--lag 0.1", "seconds=0.8,start=9"), GO.start()) == [20]
 
 
 def test_slow_and_noisy_engines_are_fine(fake: Maker) -> None:
@@ -291,6 +322,56 @@ def test_engines_end_with_the_interpreter(log: Path) -> None:
     assert (done.stdout, done.stderr) == ("A1\n", "")
     assert vanish(log)
     assert heard(log)[-1] == "quit"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell nobody of a death")
+def test_a_stubborn_engine_dies_with_its_killed_parent(log: Path) -> None:
+    """It ignores the end of its input and SIGTERM, and nobody is left to kill it."""
+    program = (
+        "import randori, sys, threading\n"
+        f"game = randori.game('go:size=5')\nagent = randori.agent({spec(log, '--deaf')!r}, game)\n"
+        "asks = threading.Thread(target=lambda: print(agent.choose(game.start()), flush=True))\n"
+        "asks.start(); asks.join(); sys.stdin.read()"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"A1\n"
+    assert all(run_on(pid) for pid in pids(log))
+    parent.kill()
+    parent.communicate()
+    assert vanish(log)
+
+
+def test_an_engine_outlives_the_thread_that_asked(fake: Maker, log: Path) -> None:
+    agent = fake()
+    thread = Thread(target=ask, args=(agent, GO.start()))
+    thread.start()
+    thread.join()
+    sleep(0.2)
+    assert ask(agent, GO.start().play("A1").play("C3")) == [21]
+    assert len(pids(log)) == 1
+
+
+def test_an_engine_whose_group_may_not_be_told(
+    fake: Maker, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The group may hold a process of somebody else: the engine itself ends all the same."""
+
+    def refuse(group: int, sign: int) -> None:
+        raise PermissionError
+
+    agent = fake("--deaf")
+    ask(agent, GO.start())
+    monkeypatch.setattr(os, "killpg", refuse)
+    close(agent)
+    assert vanish(log)
+    monkeypatch.setattr(subprocess.Popen, "send_signal", refuse)
+    other = fake("--deaf --do hang", "seconds=0.2")
+    assert ask(other, GO.start()) == [RESIGN]  # and nobody waits for what cannot be ended
+    monkeypatch.undo()
+    os.kill(pids(log)[-1], signal.SIGKILL)
 
 
 def test_failures_leave_nothing_open(fake: Maker) -> None:
@@ -360,6 +441,7 @@ def test_commands_are_split_as_in_a_shell(fake: Maker, log: Path) -> None:
         ("gtp:/etc/passwd", "there is no program '/etc/passwd'"),
         ("gtp:cat,second=3", "'gtp' has no option 'second'; did you mean 'seconds'?"),
         ("gtp:cat,seconds=0", "seconds must be more than 0"),
+        ("gtp:cat,start=0", "start must be more than 0"),
         ("gtp:cat,processes=0", "processes must be at least 1"),
         ("gtp:cat 'a,seconds=3", "No closing quotation; a comma ends the command"),
         ("gtp:cat 'a,b'", 'expected key=value, found "b\'"'),

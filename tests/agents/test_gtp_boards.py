@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from randori.agents.agent import RESIGN, Agent
-from randori.agents.engine import Engine
+from randori.agents.engine import Engine, Limit
 from randori.agents.gtp_boards import before_ko, link, set_up_go, set_up_othello
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
@@ -109,8 +109,8 @@ def test_gnu_go_knows_of_a_ko_that_was_set_up() -> None:
     told = Engine([str(installed("gnugo")), "--mode", "gtp", "--chinese-rules"])
     try:
         for command in set_up_go(GO, position.state, set()):
-            told.ask(command, 5)
-        legal = {*told.ask("all_legal white", 5).split()} - {"PASS"}
+            told.ask(command, Limit(5))
+        legal = {*told.ask("all_legal white", Limit(5)).split()} - {"PASS"}
     finally:
         told.kill()
     assert legal == {*position.legal()} - {"pass"}

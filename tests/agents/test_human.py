@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from randori.agents.agent import RESIGN
+from randori.agents.human import Departure
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
 from randori.games import load_game
@@ -52,16 +53,15 @@ def test_giving_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert agent.last_words == {0: "Ann: resigned"}
 
 
-def test_who_has_left_is_not_asked_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_who_leaves_has_lost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "b1")
-    agent = load_agent("human", GAME)
-    assert agent.act(TWO, np.random.default_rng(0)).tolist() == [1, RESIGN]
-    assert agent.last_words == {1: "human: left"}
-    capsys.readouterr()
-    assert agent.act(TWO, np.random.default_rng(0)).tolist() == [RESIGN] * 2
-    assert capsys.readouterr().err == ""
+    agent = load_agent("human:Ann", GAME)
+    ended: list[object] = []
+    with pytest.raises(Departure, match="Ann has left: the input has ended"):
+        play_match(GAME, agent, load_agent("random", GAME), 2, on_end=ended.extend)
+    assert ended == []
+    with pytest.raises(Departure):
+        agent.act(TWO, np.random.default_rng(0))
 
 
 def test_a_match_against_a_person(monkeypatch: pytest.MonkeyPatch) -> None:

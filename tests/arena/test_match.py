@@ -8,7 +8,7 @@ import pytest
 
 from randori.agents.agent import RESIGN, Agent
 from randori.agents.registry import load_agent
-from randori.arena.match import MatchResult, PlayedGame, elo, play_match, score_interval
+from randori.arena.match import MatchResult, PlayedGame, elo, num_fresh, play_match, score_interval
 from randori.errors import IllegalAction
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, SECOND
@@ -283,3 +283,10 @@ def test_no_games_no_harm() -> None:
     result = MatchResult("a", "b", [])
     assert (result.score, result.interval, result.distinct) == (0.0, (0.0, 1.0), 0)
     assert result.summary()["games"] == 0
+
+
+def test_repetitions_are_told_from_chance() -> None:
+    """Agents without dice repeat a game from each opening; others may by chance."""
+    assert num_fresh([("a", [1, 2])] * 5 + [("b", [3])] * 2) == 2
+    assert num_fresh([("a", [1, 2])] * 5 + [("a", [3])]) == 6
+    assert num_fresh([]) == 0

@@ -75,12 +75,12 @@ def test_visits_at_temperature_three(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "randori.arena.openings.load_agent", lambda spec, game: Agent(spec, game, Certain())
     )
-    drawn = draw_openings(GAME, Book(plies=1, agent="certain"), range(1200), seed=1)
+    drawn = draw_openings(GAME, Book(plies=1, agent="uct"), range(1200), seed=1)
     counts = Counter(opening.moves[0] for opening in drawn)
     assert sorted(counts) == [2, 3, 5]
     for action, share in ((3, 600), (2, 400), (5, 200)):
         assert abs(counts[action] - share) < 60
-    sharp = draw_openings(GAME, Book(2, "certain", temperature=0.1), range(20), seed=1)
+    sharp = draw_openings(GAME, Book(2, "uct", temperature=0.1), range(20), seed=1)
     assert {opening.moves for opening in sharp} == {(3, 3)}
 
 
@@ -94,7 +94,7 @@ def test_an_agent_draws_the_same_for_the_same_seed() -> None:
 
 
 def test_an_agent_without_visits_draws_nothing() -> None:
-    with pytest.raises(UserError, match="'random' cannot analyse, so it cannot draw openings"):
+    with pytest.raises(UserError, match="'random' has no visits or priors"):
         draw_openings(GAME, Book(2, "random"), [0], seed=0)
 
 

@@ -21,6 +21,11 @@ def value(ratings: Ratings, agent: str) -> float:
     return ratings.ratings[ratings.agents.index(agent)].value
 
 
+def natural(ratings: Ratings, points: float) -> float:
+    """Return what the model calls a difference in points."""
+    return points / POINTS / (1 - ratings.draws.value)
+
+
 def test_elo_by_hand() -> None:
     """Paper A's start and K with the right sign: a winner gains."""
     assert sequential_elo([Result("a", "b", 1.0)]) == {"a": 1212.0, "b": 1188.0}
@@ -38,13 +43,13 @@ def test_elo_by_hand() -> None:
 
 @pytest.mark.parametrize(("wins", "losses"), [(3, 1), (10, 7), (1, 4)])
 def test_two_players_by_hand(wins: int, losses: int) -> None:
-    """Without prior, the difference is 400 log10(wins / losses), however many draws there are."""
+    """Without prior, the natural difference is ln(wins / losses), however many draws there are."""
     games = both_ways("a", "b", wins, 0, losses) + both_ways("a", "b", 0, 1, 0)
     found = rate(games, prior=0)
     share = (wins + 0.5) / (wins + losses + 1)
     # With a draw Davidson's maximum fits the mean score: (e^(x/2) + ν/2) / (… + ν) = share.
     gap, nu = value(found, "a") - value(found, "b"), davidson_nu(found)
-    x = gap / POINTS
+    x = natural(found, gap)
     total = math.exp(x / 2) + math.exp(-x / 2) + nu
     assert (math.exp(x / 2) + nu / 2) / total == pytest.approx(share)
     assert nu / total == pytest.approx(1 / (wins + losses + 1))
@@ -62,7 +67,7 @@ def davidson_nu(ratings: Ratings) -> float:
 def test_the_prior_counts_as_games() -> None:
     """Two agents bring a virtual game each: half a win and half a loss, twice."""
     found = rate(both_ways("a", "b", 10, 0, 0))
-    x = (value(found, "a") - value(found, "b")) / POINTS
+    x = natural(found, value(found, "a") - value(found, "b"))
     total = math.exp(x / 2) + math.exp(-x / 2) + davidson_nu(found)
     expected = 20 * (math.exp(x / 2) - math.exp(-x / 2)) / total
     virtual = 2 * (2 / (1 + math.exp(-x)) - 1)
@@ -138,19 +143,20 @@ def test_three_players_against_a_plain_optimiser(seed: int, prior: float) -> Non
     ]
     slow = climb(log_posterior(games, names, prior), 5)
     found = rate(games, prior=prior)
-    for name, natural in zip(names, slow, strict=False):
-        assert value(found, name) == pytest.approx(POINTS * natural, abs=0.01)
-    assert found.first_move.value == pytest.approx(POINTS * slow[-2], abs=0.01)
+    points = POINTS * 2 / (2 + math.exp(slow[-1]))
+    for name, one in zip(names, slow, strict=False):
+        assert value(found, name) == pytest.approx(points * one, abs=0.01)
+    assert found.first_move.value == pytest.approx(points * slow[-2], abs=0.01)
     assert davidson_nu(found) == pytest.approx(math.exp(slow[-1]), abs=1e-4)
 
 
 def simulate(
     true: Sequence[float], games: int, rng: np.random.Generator, h: float = 0, nu: float = 0.6
 ) -> list[Result]:
-    """Let players of known strength meet, all pairs in both orders."""
+    """Let players of known strength meet, all pairs in both orders; results are Davidson's."""
     found: list[Result] = []
     for i, j in permutations(range(len(true)), 2):
-        x = (true[i] - true[j] + h) / POINTS
+        x = (true[i] - true[j] + h) / POINTS * (2 + nu) / 2
         parts = np.array([math.exp(x / 2), nu, math.exp(-x / 2)])
         scores = rng.choice([1, 0.5, 0], p=parts / parts.sum(), size=games)
         found += [Result(f"p{i}", f"p{j}", float(score)) for score in scores]
@@ -173,6 +179,35 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     assert 0.92 < inside / 480 < 0.98
     assert sides >= 52
     assert draws >= 52
+
+
+def elo_score(difference: float) -> float:
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+@pytest.mark.parametrize("draws", [0.0, 0.4, 0.75])
+def test_a_difference_means_its_usual_score_whatever_the_draws(draws: float) -> None:
+    """Players who win by Elo's formula and draw as often as said: their Elo is found again."""
+    true, rng = [45.0, 15.0, 0.0, -60.0], np.random.default_rng(11)
+    games: list[Result] = []
+    made = {}
+    for i, j in permutations(range(4), 2):
+        share = elo_score(true[i] - true[j])
+        drawn = draws * 4 * share * (1 - share)  # fewer between unequals
+        chances = [share - drawn / 2, drawn, 1 - share - drawn / 2]
+        wins, halves, losses = rng.multinomial(20_000, chances).tolist()
+        made[i, j] = (wins + halves / 2) / 20_000
+        for score, count in ((1.0, wins), (0.5, halves), (0.0, losses)):
+            games += [Result(f"p{i}", f"p{j}", score)] * count
+    found = rate(games)
+    assert found.draws.value == pytest.approx(draws, abs=0.03)
+    for i, j in permutations(range(4), 2):
+        gap = value(found, f"p{i}") - value(found, f"p{j}")
+        assert gap == pytest.approx(true[i] - true[j], rel=0.08, abs=4)
+        assert elo_score(gap) == pytest.approx(made[i, j], abs=0.01)
+    fixed = rate(games, anchors={"p0": 1045, "p3": 940})
+    assert value(fixed, "p1") == pytest.approx(1015, abs=4)
+    assert (value(fixed, "p0"), value(fixed, "p3")) == pytest.approx((1045, 940))
 
 
 def test_first_move_advantage_is_found() -> None:

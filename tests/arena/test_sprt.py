@@ -6,9 +6,34 @@ import numpy as np
 import pytest
 
 from randori.agents.registry import load_agent
-from randori.arena.sprt import Sprt, count_pairs, expected_score, parse_sprt, play_sprt
+from randori.arena.match import PlayedGame
+from randori.arena.openings import Book
+from randori.arena.sprt import (
+    Sprt,
+    expected_score,
+    games_to_play,
+    looks,
+    pairs_of,
+    parse_sprt,
+    play_sprt,
+    weigh_pairs,
+)
 from randori.errors import UserError
+from randori.games.kernels import DRAW, FIRST, SECOND
 from randori.games.registry import load_game
+
+
+def played(number: int, score: float, opening: int = 0, moves: int | None = None) -> PlayedGame:
+    """Return game `number` of a match, with moves of its own unless they are given."""
+    a_is_first = number % 2 == 0
+    winner = FIRST if (score == 1) == a_is_first else SECOND
+    outcome = DRAW if score == 0.5 else winner
+    return PlayedGame(a_is_first, [opening, number if moves is None else moves], outcome, opening=1)
+
+
+def count_pairs(scores: list[float]) -> list[int]:
+    """Count the scores of games that are all different."""
+    return weigh_pairs([played(i, score) for i, score in enumerate(scores)])
 
 
 def test_bounds_are_wald_s() -> None:
@@ -56,6 +81,40 @@ def test_pairs_are_counted_by_their_sum() -> None:
     scores = [1, 1, 1, 0.5, 0.5, 0.5, 1, 0, 0, 0.5, 0, 0, 1]
     assert count_pairs(scores) == [1, 1, 2, 1, 1]
     assert count_pairs([]) == count_pairs([1.0]) == [0] * 5
+
+
+def test_what_is_repeated_counts_once() -> None:
+    """From each of two openings agents without dice play the same pair again and again."""
+    games = [played(i, 1.0, opening=i // 2 % 2, moves=7) for i in range(40)]
+    assert weigh_pairs(games) == [0, 0, 0, 0, 2]
+    dice = [*games, played(40, 0.0, opening=0), played(41, 0.5, opening=0)]
+    assert weigh_pairs(dice) == [0, 1, 0, 0, 11], "one opening shows dice, so its games count"
+
+
+def test_pairs_are_found_where_games_are_missing() -> None:
+    games = [played(i, 1.0, opening=i // 2) for i in range(12)]
+    some = [game for i, game in enumerate(games) if i not in (0, 5, 6, 11)]
+    assert pairs_of(some) == [(games[2], games[3]), (games[8], games[9])]
+    assert len(pairs_of(games)) == 6
+
+
+def test_what_to_play_next_depends_on_the_games_alone() -> None:
+    test, every = Sprt(0, 30), list(looks(1000))
+    assert every[:4] == [32, 64, 96, 128]
+    assert every[-1] == 1000
+    assert all(stop % 2 == 0 for stop in every)
+    even = {i: played(i, float(i % 2), opening=i) for i in range(1000)}
+    over: dict[int, PlayedGame] = {}
+    assert games_to_play(test, over, 1000) == list(range(32))
+    over = {i: even[i] for i in range(40) if i not in (3, 8)}
+    assert games_to_play(test, over, 1000) == [3, 8], "a look is completed before the next"
+    over = {i: even[i] for i in range(40)}
+    assert games_to_play(test, over, 1000) == list(range(40, 64))
+    won = {i: played(i, 1.0, opening=i) for i in range(64)}
+    assert games_to_play(test, won, 1000) == []
+    same = {i: played(i, 1.0, moves=1) for i in range(64)}
+    assert games_to_play(test, same, 1000) == [], "nothing new has come"
+    assert games_to_play(test, {}, 10) == list(range(10))
 
 
 @pytest.mark.parametrize("draws", [0.0, 0.4])
@@ -114,6 +173,18 @@ def test_a_clear_match_stops_early() -> None:
     assert sorted(heard) == list(range(len(result.games)))
     back = play_sprt(game, weak, strong, 4000, Sprt(0, 100), seed=1)
     assert len(back.games) < 200
-    assert Sprt(0, 100).verdict(Sprt(0, 100).llr(count_pairs([g.score for g in back.games])))
+    assert Sprt(0, 100).report(back.games)["verdict"] == "elo0"
     even = play_sprt(game, weak, weak, 40, Sprt(0, 1))
     assert len(even.games) == 40
+
+
+def test_agents_without_dice_prove_nothing() -> None:
+    """From the start they play one pair of games; the test says so and does not play on."""
+    game = load_game("connect4")
+    a, b = load_agent("alphabeta:depth=2", game), load_agent("alphabeta:depth=1", game)
+    result = play_sprt(game, a, b, 4000, Sprt(0, 100))
+    found = Sprt(0, 100).report(result.games)
+    assert len(result.games) == 64
+    assert (found["pairs"], found["repeated_pairs"], found["verdict"]) == (1, 31, "undecided")
+    opened = play_sprt(game, a, b, 64, Sprt(0, 1), book=Book(4))
+    assert Sprt(0, 1).report(opened.games)["pairs"] > 20

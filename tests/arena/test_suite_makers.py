@@ -20,7 +20,8 @@ from randori.games.connect4_solver import Solver as Connect4Solver
 from randori.games.evaluation import find_evaluation
 from randori.games.othello_solver import Solver as OthelloSolver
 from randori.games.registry import load_game
-from randori.search.alphabeta import WIN, AlphaBeta, AlphaBetaConfig
+from randori.search.alphabeta import AlphaBeta, AlphaBetaConfig
+from randori.search.walk import WIN
 
 CONNECT4 = load_game("connect4")
 TICTACTOE = load_game("tictactoe")
@@ -158,6 +159,21 @@ def test_othello_scores_are_exact():
             assert solver.scores(question.position.state) == question.scores
 
 
-def test_the_paper_suite_is_made_as_shipped():
-    made = make_suite("shobu-paper", None, 0, lambda done, wanted: None)
-    assert write_suite(made) == shipped_suites()["shobu-paper"].read_text()
+@pytest.mark.parametrize("name", ["shobu-paper", "connect4-paper"])
+def test_the_paper_suites_are_made_as_shipped(name):
+    made = make_suite(name, None, 0, lambda done, wanted: None)
+    assert write_suite(made) == shipped_suites()[name].read_text()
+
+
+def test_mates_in_1_2_and_3_are_as_many_moves_of_the_winner():
+    assert {kind: (plies + 1) // 2 for plies, kind in MATES.items()} == {
+        f"mate in {moves}": moves for moves in (1, 2, 3)
+    }
+    assert {question.kind for question in shipped("shobu-mates").questions} == set(MATES.values())
+
+
+def test_shipped_suites_are_made_by_default():
+    """What `randori make-suite NAME` says without options is what the files say."""
+    for name, maker in MAKERS.items():
+        line = f"randori make-suite {name} --count {maker.count} --seed 0"
+        assert line in shipped(name).notes[-1]

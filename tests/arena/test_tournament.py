@@ -9,8 +9,9 @@ import pytest
 
 from randori.arena.crew import play_tournament
 from randori.arena.openings import Book
+from randori.arena.sprt import Sprt
 from randori.arena.store import Store, StoredGame
-from randori.arena.tournament import BATCH, Job, Plan
+from randori.arena.tournament import BATCH, Job, Plan, batch_size
 from randori.errors import UserError
 
 PLAN = Plan("tictactoe", ("random", "uct:simulations=5", "uct:simulations=30"), 3, 1, Book(2))
@@ -152,6 +153,55 @@ def test_long_pairings_come_in_batches() -> None:
 
 
 @pytest.mark.parametrize(
+    ("games", "processes"), [(20, 4), (6, 2), (2, 4), (1000, 2), (1000, 16), (90_000, 8), (50, 3)]
+)
+def test_every_process_has_something_to_do(games: int, processes: int) -> None:
+    plan = Plan("tictactoe", ("random", "uct"), games // 2)
+    jobs = plan.jobs([], processes)
+    assert len(jobs) >= min(processes, games // 2)
+    assert sorted(n for job in jobs for n in job.numbers) == list(range(games))
+    assert all(job.numbers[0] % 2 == 0 for job in jobs), "a pair is played by one process"
+    assert max(len(job.numbers) for job in jobs) <= batch_size(games, processes) <= BATCH
+
+
+TESTED = Plan(
+    "tictactoe", ("uct:simulations=60", "random", "uct:simulations=61"), 100, 3, Book(1),
+    Sprt(0, 40),
+)  # fmt: skip
+
+
+def by_pair(store: Store, plan: Plan) -> dict[tuple[str, str], int]:
+    return {pair: len(games) for pair, games in plan.by_pair(played(store, plan)).items()}
+
+
+def test_each_pairing_stops_when_its_own_test_has_ended(store: Store) -> None:
+    """Two are clear at once and stop at a look; the one of equals goes on for longer."""
+    play_tournament(TESTED, store)
+    counts = by_pair(store, TESTED)
+    clear = [count for pair, count in counts.items() if "random" in pair]
+    assert max(clear) <= 96
+    assert all(count % 32 == 0 for count in clear)
+    equals = TESTED.by_pair(played(store, TESTED))["uct:simulations=60", "uct:simulations=61"]
+    assert len(equals) > max(clear)
+    found = Sprt(0, 40).report([equals[number] for number in sorted(equals)])
+    assert found["verdict"] == "elo0" or len(equals) == 200
+    play_tournament(TESTED, store)
+    assert by_pair(store, TESTED) == counts, "a test that has ended is not begun again"
+    assert TESTED.id == replace(TESTED, sprt=None).id
+    assert Plan.from_dict(store.plan(TESTED.id)) == TESTED
+
+
+def test_a_stopped_test_goes_on_where_it_was(store: Store) -> None:
+    play_tournament(replace(TESTED, sprt=None, rounds=5), store)
+    assert set(by_pair(store, TESTED).values()) == {10}
+    assert [len(job.numbers) for job in TESTED.jobs(played(store, TESTED))] == [22] * 3
+    play_tournament(TESTED, store, processes=2)
+    counts = by_pair(store, TESTED)
+    assert all(32 <= count <= 200 for count in counts.values())
+    assert TESTED.jobs(played(store, TESTED)) == []
+
+
+@pytest.mark.parametrize(
     ("agents", "rounds", "words"),
     [
         (("random",), 1, "at least 2 agents, not 1"),
@@ -177,19 +227,19 @@ def test_a_process_that_dies_is_replaced_once(store: Store, deaths: int, lost: i
     """It is told, its pairing begun again, and given up only when that dies too."""
     file = store.path.with_name("mortal.py")
     file.write_text(MORTAL)
-    plan = Plan(str(file), ("random", "uct:simulations=3"), 2)
+    plan = Plan(str(file), ("random", "uct:simulations=3"), 1)
     file.with_suffix(".die").write_text(str(deaths))
     told: list[str] = []
     missing = play_tournament(plan, store, processes=2, tell=told.append)
     assert len(told) == deaths
     assert "random against uct:simulations=3" in told[0]
-    assert "died (exit code 7) with 4 games left; beginning them again" in told[0]
-    assert missing == [Job(*plan.agents, (0, 1, 2, 3))] * lost
-    assert len(played(store, plan)) == (0 if lost else 4)
+    assert "died (exit code 7) with 2 games left; beginning them again" in told[0]
+    assert missing == [Job(*plan.agents, (0, 1))] * lost
+    assert len(played(store, plan)) == (0 if lost else 2)
     if lost:
         assert told[1].endswith("giving them up")
         assert play_tournament(plan, store, processes=2) == []
-        assert len(played(store, plan)) == 4
+        assert len(played(store, plan)) == 2
 
 
 def test_a_mistake_in_a_process_is_the_user_s(store: Store) -> None:

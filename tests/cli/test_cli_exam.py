@@ -2,6 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from randori.arena.suites import shipped_suites
+
 OWN = """\
 # Two in a row.
 game: tictactoe
@@ -65,7 +67,17 @@ def test_shipped_suites_by_name(randori):
     line = ("exam", "shobu", "shobu-paper", "--agent", "alphabeta:depth=3", "--json")
     result = randori(*line).json
     assert (result["positions"], result["correct"]) == (3, 3)
-    assert list(result["by_class"]) == ["win in 1", "win in 3", "wins a stone"]
+    assert list(result["by_class"]) == ["mate in 1", "mate in 2", "wins a stone"]
+
+
+def test_the_position_of_paper_e(randori):
+    """After columns 2 and 6 three moves win, and the paper's choice loses."""
+    line = ("exam", "connect4", "connect4-paper", "--agent", "solver", "--json")
+    result = randori(*line).json
+    assert (result["positions"], result["correct"], result["best"]) == (2, 2, 2)
+    text = shipped_suites()["connect4-paper"].read_text()
+    assert "\n26 | 1:-3 2:+2 3:0 4:+2 5:+2 6:0 7:-2 | after 2 and 6\n" in text
+    assert "\nstart | 1:-2 2:-1 3:0 4:+1 5:0 6:-1 7:-2 | first move\n" in text
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,21 @@ def test_openings_from_a_file(randori):
     records = [json.loads(line) for line in Path("games.jsonl").read_text().splitlines()]
     begun = [tuple(record["moves"][:2]) for record in records]
     assert begun == [("b2", "a1"), ("b2", "a1"), ("b2", "a2"), ("b2", "a2")] * 2
+    found = randori(*line, "--json").json
+    assert (found["openings"], found["opening_plies"]) == ("book.txt", 0)
+
+
+def test_random_plies_come_behind_those_of_a_file(randori):
+    Path("book.txt").write_text("b2 a1\n")
+    line = ("match", "tictactoe", "random", "random", "-n", "8", "--openings", "book.txt",
+            "--opening-plies", "2", "--save", "games.jsonl", "--json")  # fmt: skip
+    found = randori(*line).json
+    assert (found["openings"], found["opening_plies"]) == ("book.txt", 2)
+    records = [json.loads(line) for line in Path("games.jsonl").read_text().splitlines()]
+    assert {tuple(record["moves"][:2]) for record in records} == {("b2", "a1")}
+    plies = [tuple(record["moves"][2:4]) for record in records]
+    assert plies[::2] == plies[1::2]
+    assert len(set(plies)) > 1
 
 
 def test_openings_from_positions_are_replayed(randori):
@@ -103,7 +118,21 @@ def test_openings_by_an_agent(randori):
     assert randori(*line, "--json").json["opening_plies"] == 6
     assert randori(*line, "--opening-plies", "1", "--json").json["opening_plies"] == 1
     complaint = randori(*line[:-1], "random").complaint
-    assert complaint == "agent 'random' cannot analyse, so it cannot draw openings"
+    assert complaint == (
+        "agent 'random' has no visits or priors to draw openings from; uct, az and policy have"
+    )
+    for agent in ("alphabeta:depth=2", "minimax:depth=1"):
+        assert "no visits or priors" in randori(*line[:-1], agent).complaint
+    assert "no visits or priors" in randori("match", "connect4", "random", "random", "-n", "2",
+                                            "--opening-agent", "solver").complaint  # fmt: skip
+
+
+def test_openings_by_a_network_without_search(randori, trained):
+    line = ("match", "tictactoe", "random", "random", "-n", "4", "--opening-agent",
+            f"policy:{trained},runtime=torch", "--opening-plies", "2", "--json")  # fmt: skip
+    found = randori(*line).json
+    assert (found["opening_plies"], found["openings"]) == (2, None)
+    assert found["opening_agent"].startswith("policy:")
 
 
 def test_a_store_keeps_the_games(randori):
@@ -159,6 +188,31 @@ class Leaver:
         if self._left < 0:
             raise KeyboardInterrupt
         return self._player.act(states, rng)
+
+
+def test_sprt_counts_no_repetitions(randori):
+    line = ("match", "connect4", "alphabeta:depth=2", "greedy", "-n", "500", "--sprt", "0,100")
+    answer = randori(*line[:3], "alphabeta:depth=1", *line[4:])
+    assert "after 1 pair: undecided" in answer.out
+    assert "31 more pairs repeat others and count for nothing" in answer.out
+    assert "games differ" in answer.err
+
+
+def test_one_game_is_one_game(randori):
+    answer = randori("match", "tictactoe", "random", "random", "-n", "1")
+    assert "tictactoe: random against random, 1 game\n" in answer.out
+
+
+def test_who_leaves_stops_the_match(randori):
+    """Nothing is stored of a game that nobody has finished."""
+    line = ("match", "tictactoe", "human:Ann", "random", "-n", "1", "--store", "a.sqlite")
+    answer = randori(*line)
+    assert answer.code == 130
+    assert "stopped: Ann has left: the input has ended: 0 of 1 game is over" in answer.err
+    assert "no games of tictactoe" in randori("ratings", "tictactoe", "--store", "a.sqlite").err
+    resigned = randori(*line, stdin="resign\n")
+    assert resigned.code == 0
+    assert "1 of 1 game was given up: Ann: resigned (1 game)" in resigned.err
 
 
 @pytest.mark.parametrize(("patience", "is_over"), [(6, True), (1, False)])

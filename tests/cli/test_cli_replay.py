@@ -57,7 +57,7 @@ def test_a_position_of_a_game(randori, games):
 def test_every_board(randori, games):
     lines = randori("show", games, "--game", "5", "--boards").out.splitlines()
     assert lines == [
-        "tictactoe, game 5 of 5", "result: unfinished, 1 plies", "1. … c3", "",
+        "tictactoe, game 5 of 5", "result: unfinished, 1 ply", "1. … c3", "",
         "ply 0: start", "  a b c", "1 x o .", "2 . . .", "3 x . .", "",
         "ply 1: c3", "  a b c", "1 x o .", "2 . . .", "3 x .(o)", "",
     ]  # fmt: skip

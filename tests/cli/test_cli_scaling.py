@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from randori.cli.chart import Point, draw_chart
-from randori.cli.scaling import make_specs
+from randori.cli.scaling import make_specs, measure
 
 
 def test_thinking_longer_pays(randori, tmp_path):
@@ -52,6 +52,27 @@ def test_table_and_repetition(randori):
     assert lines[1].split()[:2] == ["depth", "score"]
     assert [line.split()[0] for line in lines[2:]] == ["1", "2"]
     assert "only 2 of 4 games differ" in answer.err
+
+
+def test_finished_budgets_survive_ctrl_c(randori, monkeypatch, tmp_path):
+    done = []
+
+    def play(budget, *rest, **more):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(budget)
+        return measure(budget, *rest, **more)
+
+    monkeypatch.setattr("randori.cli.scaling.measure", play)
+    line = ["scaling", "tictactoe", "--agent", "uct", "--against", "random", "-n", "4",
+            "--simulations", "3,4,5", "--csv", "c.csv"]  # fmt: skip
+    answer = randori(*line, "--json")
+    assert answer.code == 130
+    assert "stopped: 2 of 3 budgets are finished" in answer.err
+    assert [row["budget"] for row in answer.json["rows"]] == done == [3, 4]
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 3
+    none = randori(*line[:-2])
+    assert (none.code, none.out) == (130, "")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -9,6 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from randori.arena.tournament import Plan
+from randori.cli.tournament import resume_command
 
 AGENTS = ("random", "uct:simulations=5", "uct:simulations=50")
 FIELDS = {"agent", "rating", "low", "high", "games", "score"}
@@ -109,6 +113,54 @@ def test_files(randori, arena):
     assert answer.complaint == "--export g.txt: games are written as .csv or .jsonl"
 
 
+def test_a_tournament_says_its_name_at_once(randori):
+    answer = randori("tournament", "tictactoe", "random", "uct", "-t", "1", "--json")
+    name = answer.json[0]["tournament"]
+    assert answer.err.splitlines()[0] == f"tournament {name}: 2 games, kept in arena.sqlite"
+    assert (answer.json[0]["opening_plies"], answer.json[0]["openings"]) == (2, None)
+    shown = randori("tournament", "tictactoe", "random", "uct", "-t", "1")
+    assert f"tictactoe: tournament {name}, 2 agents, 1 round, 2 games" in shown.out
+    for command in ("tournament", "scaling"):
+        assert "2 if no option names openings" in " ".join(randori(command, "-h").out.split())
+
+
+def test_a_test_stops_each_pairing(randori):
+    line = ("tournament", "tictactoe", "uct:simulations=60", "random", "--sprt", "0,100")
+    answer = randori(*line, "--json")
+    assert ": at most 2000 games, kept in arena.sqlite" in answer.err
+    best, other = answer.json
+    assert best["games"] < 200
+    found = best["against"]["random"]["sprt"]
+    assert (found["verdict"], 2 * found["pairs"]) == ("elo1", best["games"])
+    assert "sprt" not in other["against"]["uct:simulations=60"]
+    shown = randori(*line)
+    assert "uct:simulations=60 against random: SPRT +0 against +100 Elo: LLR " in shown.out
+    assert "Elo +100 is taken" in shown.out
+    more = randori("tournament", "--resume", best["tournament"], "--sprt", "0,5", "-t", "50")
+    assert "at most 100 games" in more.err
+
+
+def test_the_line_that_goes_on_can_be_pasted(randori):
+    """Programs and rules are named again, and everything that the name of a tournament needs."""
+    Path("engine one.py").write_text(ENGINE)
+    Path("book.txt").write_text("C3 B2\nB2\n")
+    engine = f"gtp:{sys.executable} 'engine one.py'"
+    line = ("go:size=5", engine, "random", "-t", "1", "--seed", "3", "--openings", "book.txt",
+            "--sprt", "0,80")  # fmt: skip
+    rows = randori("tournament", *line, "--store", "my games.sqlite", "--json").json
+    name = rows[0]["tournament"]
+    assert {row["openings"] for row in rows} == {"book.txt"}
+    refused = randori("tournament", "--resume", name, "--store", "my games.sqlite").complaint
+    again = shlex.split(refused.partition("say it again yourself: ")[2])
+    assert again[again.index("tournament") + 1] == "go:size=5"
+    answer = randori(*again[again.index("tournament") :], "--json")
+    assert answer.json[0]["tournament"] == name
+    assert f"tournament {name}: 2 of at most 2 games are in my games.sqlite already" in answer.err
+    plan = Plan("tictactoe", ("random", "uct"), 4)
+    line = resume_command(plan, Path("my games.sqlite"), 2)
+    assert line.endswith(f"tournament --resume {plan.id} --jobs 2 --store 'my games.sqlite'")
+
+
 def test_groups_are_told(randori):
     for pair in (("random", "uct"), ("uct:simulations=3", "uct:simulations=4")):
         randori("match", "tictactoe", *pair, "-n", "6", "--store", "s.sqlite")
@@ -133,7 +185,10 @@ def test_groups_are_told(randori):
         ("tournament tictactoe --resume x", "--resume knows the game"),
         ("tournament tictactoe random uct --opening-plies -1", "must not be negative"),
         ("tournament tictactoe random uct --openings none.txt", "cannot read openings"),
-        ("tournament tictactoe random uct --opening-agent random", "cannot draw openings"),
+        ("tournament tictactoe random uct --opening-agent random", "no visits or priors"),
+        ("tournament tictactoe random uct --opening-agent alphabeta", "no visits or priors"),
+        ("tournament tictactoe random uct --sprt 5", "expected elo0,elo1"),
+        ("tournament tictactoe random human --jobs 2", "leave --jobs out"),
         ("ratings tictactoe", "there is no store arena.sqlite; a tournament or match --store"),
         ("ratings tictactoe --anchor random", "expected AGENT=RATING"),
         ("ratings tictactoe --anchor =3", "expected AGENT=RATING"),

@@ -41,6 +41,27 @@ def test_list_shows_what_an_agent_knows(session: Begin) -> None:
     assert rows(proven)[2][-1] == "win"
 
 
+def test_a_solver_counts_nothing(session: Begin) -> None:
+    say = session("connect4:width=5,height=4", "solver")
+    assert say("run 3").startswith("searched by its own settings; ")
+    head, columns, *found = rows(say("list 9"))
+    assert re.fullmatch(r"x to move, value \+0.00, proven draw, best \d", head[0])
+    assert columns == ["move", "Q", "proven"]
+    assert len(found) == 5
+    assert say("pv").splitlines()[0].split() == ["move", "side", "Q", "proven"]
+    assert "has solved this" in refusal(say, "run 3")
+    assert "has solved this" in refusal(say, "run")
+    assert "nodes" not in say("compare solver")
+    say("tree t.svg 2 2")
+
+
+def test_more_of_an_agent_without_a_tree(session: Begin) -> None:
+    say = session("connect4", "alphabeta:depth=2")
+    assert say("run").startswith("searched by its own settings; ")
+    assert say("run").startswith("plies: 1 more, 1 in all; ")
+    assert re.search(r"\d+ nodes, value", say("run 1"))
+
+
 def test_down_and_up_stay_in_the_tree(session: Begin) -> None:
     say = session("connect4", "uct")
     say("run 300")
@@ -70,8 +91,11 @@ def test_play_and_undo_keep_each_search(session: Begin) -> None:
     deeper = say("run 100", "list 7")
     assert "illegal move 'z'" in refusal(say, "play 1 z")
     assert say("list 7") == deeper
-    assert say("undo") == "took 4 back\n"
+    assert say("undo") == "took 4 back; played: 4\n"
     assert say("undo", "list 7") == before
+    assert say("play 4 4 3", "undo 2") == "took 4 3 back; played: 4\n"
+    assert refusal(say, "undo 2") == "1 move was played"
+    assert say("undo 1", "list 7") == before
     assert "no move was played" in refusal(say, "undo")
     assert say("down 4 5", "play") == "played: 4 5\n"
     assert say("play 12") == "played: 4 5 1 2\n"
@@ -210,6 +234,7 @@ def test_help_lists_all_and_nothing_is_nothing(session: Begin) -> None:
     say = session("tictactoe", "uct")
     assert [line.split()[0] for line in say("help").splitlines()] == list(HELP)
     assert say("?") == say("HELP")
+    assert "exit" in say("help quit")
     assert say("help up") == f"{'up':21}  back towards the root\n"
     assert say("") == ""
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from randori.errors import UserError
 from randori.games import Position, load_game
 from randori.games.connect4_solver import BOOK_PLIES, Solver, book_key, load_book
 
@@ -69,7 +70,7 @@ def test_the_book_is_proved_again() -> None:
     """Openings of the book, searched without it."""
     book, solver = load_book(), Solver(GAME, book=False)
     rng = np.random.default_rng(7)
-    assert len(book.keys) == 399_029
+    assert len(book.keys) == 1_208_493
     proved = 0
     while proved < 6:
         position = GAME.start()
@@ -92,6 +93,17 @@ def test_the_book_is_its_own_minimax() -> None:
             scores = solver.scores(position.state)
             key = book_key(int(position.state[1]), int(position.state[2]))
             assert max(scores.values()) == book.find(key)
+
+
+def test_a_typed_position_that_no_game_reaches_is_refused() -> None:
+    """Both first moves lie under the other side's stones; with more stones it is searched."""
+    solver, empty = Solver(GAME), "......./"
+    position = GAME.position(f"{empty * 4}xx...../oo..... x")
+    with pytest.raises(UserError, match="no game reaches this position"):
+        solver.score(position.state)
+    position = GAME.position(f"{empty * 2}ox.xo../xo.ox../xo.ox../ox.ox.. x")
+    scores = solver.scores(position.state)
+    assert solver.score(position.state) == max(scores.values())
 
 
 def test_mirror_images_share_a_key() -> None:

@@ -236,9 +236,9 @@ def stop_when(run: Run, condition: Callable[[Status], bool]) -> AlphaZero:
 
     original = AlphaZero.run
 
-    def catch(self: AlphaZero) -> None:
+    def catch(self: AlphaZero, until: float = 1.0) -> None:
         learner.append(self)
-        original(self)
+        original(self, until)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(AlphaZero, "run", catch)

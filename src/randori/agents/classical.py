@@ -1,4 +1,4 @@
-"""Agents that look ahead without learning: one ply, or by alpha-beta over a fixed evaluation."""
+"""Agents that look ahead full width: one ply, or by alpha-beta over an evaluation or a value."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -7,17 +7,23 @@ from queue import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.agents.agent import Player
 from randori.agents.simple import expect_no_value
+from randori.errors import UserError
 from randori.games.dice import Dice, below
 from randori.games.evaluation import find_evaluation
 from randori.games.game import Game
 from randori.games.kernels import ONGOING, State
 from randori.games.rules import STATE_WORDS, evaluate, legal, outcome, play
-from randori.search.alphabeta import DECIDED, AlphaBeta, AlphaBetaConfig, final_score, value_of
+from randori.search.alphabeta import AlphaBeta, AlphaBetaConfig, Finding, value_of
 from randori.search.search import Analysis, Move
+from randori.search.valued import EvaluatorValues, ValuedAlphaBeta, Values
+from randori.search.walk import DECIDED, final_score
 
 DEPTH, CLOCK_DEPTH = 4, 60
 """Plies of alpha-beta if nobody says how many; and at most, if a clock decides."""
+MOST_TOGETHER = 512
+"""Positions that are searched side by side."""
 
 
 def look_one_ply(
@@ -115,57 +121,123 @@ class AlphaBetaPlayer:
         engine = self._idle.get()
         try:
             found = engine.run(state)
-            actions = self._game.legal_actions(state)
+            actions, after = moves_from(self._game, state)
             share = self._seconds / len(actions)
-            moves = [self._weigh(engine, state, action, share) for action in actions]
+            below = [engine.run(one, fewer=1, seconds=share) for one in after]
         finally:
             self._idle.put(engine)
-        best = found.line[0]
-        order = sorted(moves, key=lambda move: (move.action != best, -move.value))
-        return Analysis(found.value, order, found.line, found.total_nodes)
+        return report(found, actions, below)
 
-    def _weigh(self, engine: AlphaBeta, state: State, action: int, seconds: float) -> Move:
-        after = state.copy()
-        self._game.plain.play(after, action)
-        found = engine.run(after, fewer=1, seconds=seconds)
-        score, nodes = -found.score, found.total_nodes
-        proven = None if abs(score) < DECIDED else ("win" if score > 0 else "loss")
-        return Move(action, nodes, 0.0, value_of(score), proven)
+
+class ValuedPlayer:
+    """One search for all positions, over a value function that is asked in batches."""
+
+    def __init__(self, game: Game, values: Values, config: AlphaBetaConfig) -> None:
+        self._game = game
+        self._engine = ValuedAlphaBeta(game, values, config)
+        self._seconds = config.seconds
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Search every position."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return the searches' values too."""
+        parts = [states[i : i + MOST_TOGETHER] for i in range(0, len(states), MOST_TOGETHER)]
+        found = [one for part in parts for one in self._engine.run(part)]
+        actions = np.array([one.line[0] for one in found], dtype=np.int32)
+        return actions, np.array([one.value for one in found], dtype=np.float32)
+
+    def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
+        """Score every move by a search one ply less deep, the best one by its own search."""
+        (found,) = self._engine.run(state[None])
+        actions, after = moves_from(self._game, state)
+        below = self._engine.run(after, fewer=1, seconds=self._seconds / len(actions))
+        return report(found, actions, below)
+
+
+def moves_from(game: Game, state: State) -> tuple[list[int], NDArray[np.uint64]]:
+    """List the legal actions of a position, and the positions behind them."""
+    actions = game.legal_actions(state)
+    after = np.repeat(state[None], len(actions), axis=0)
+    for row, action in zip(after, actions, strict=True):
+        game.plain.play(row, action)
+    return actions, after
+
+
+def report(found: Finding, actions: list[int], below: list[Finding]) -> Analysis:
+    """Put the search of a position and those behind its moves together, the best move first."""
+    best = found.line[0]
+    moves = []
+    for action, one in zip(actions, below, strict=True):
+        proven = None if abs(one.score) < DECIDED else ("loss" if one.score > 0 else "win")
+        moves.append(Move(action, one.total_nodes, 0.0, -one.value, proven))
+    order = sorted(moves, key=lambda move: (move.action != best, -move.value))
+    return Analysis(found.value, order, found.line, found.total_nodes)
+
+
+def load_values(game: Game, path: str, runtime: str) -> Values:
+    """Read a value function: a run folder or a model file, as ``az`` takes it."""
+    from randori.agents.network import load_evaluator
+
+    return EvaluatorValues(game, load_evaluator(game, path, runtime))
 
 
 def alphabeta(
     game: Game,
-    value: str | None,
+    bare: str | None,
     *,
     depth: int | None = None,
     seconds: float = 0.0,
     evaluation: str | None = None,
+    value: str | None = None,
+    runtime: str = "auto",
     ordering: bool = True,
     null_move: bool = False,
     quiescence: int = 0,
     table_mb: float = 16.0,
     threads: int = 0,
-) -> AlphaBetaPlayer:
-    """Search to a depth (4 if nothing is said), or for some seconds a move, with pruning."""
-    expect_no_value("alphabeta", value)
+) -> Player:
+    """Search with pruning, to a depth (4) or for some seconds; ``value=RUN`` judges by a network.
+
+    `evaluation` is one of the game's own, inside the kernel; `value` a run folder or a model file
+    as ``az`` takes it, on `runtime`. `seconds` are for one move of one game.
+    """
+    expect_no_value("alphabeta", bare)
     if depth is None:
         depth = CLOCK_DEPTH if seconds else DEPTH
     config = AlphaBetaConfig(depth, seconds, True, ordering, null_move, quiescence, table_mb)
-    return AlphaBetaPlayer(game, evaluation, config, _cores(threads))
+    return _player(game, config, evaluation, value, runtime, threads)
 
 
 def minimax(
     game: Game,
-    value: str | None,
+    bare: str | None,
     *,
     depth: int = 3,
     evaluation: str | None = None,
+    value: str | None = None,
+    runtime: str = "auto",
     threads: int = 0,
-) -> AlphaBetaPlayer:
-    """Search to a depth without pruning (paper C)."""
-    expect_no_value("minimax", value)
+) -> Player:
+    """Search to a depth without pruning (paper C); ``value=RUN`` judges by a network."""
+    expect_no_value("minimax", bare)
     config = AlphaBetaConfig(depth, prune=False)
-    return AlphaBetaPlayer(game, evaluation, config, _cores(threads))
+    return _player(game, config, evaluation, value, runtime, threads)
+
+
+def _player(
+    game: Game, config: AlphaBetaConfig, evaluation: str | None, value: str | None, runtime: str,
+    threads: int,
+) -> Player:  # fmt: skip
+    cores = _cores(threads)
+    if value is None:
+        return AlphaBetaPlayer(game, evaluation, config, cores)
+    if evaluation is not None:
+        raise UserError("evaluation and value exclude each other: give one of them")
+    return ValuedPlayer(game, load_values(game, value, runtime), config)
 
 
 def _cores(threads: int) -> int:

@@ -1,16 +1,24 @@
 """A program behind a text protocol: commands in, answers out, and never a wait without an end.
 
 One thread is enough for a program: whoever asks it something also empties its error output, so it
-cannot block on that. It runs in a process group of its own, which dies as a whole.
+cannot block on that. It runs in a process group of its own, which dies as a whole. On Linux it also
+dies with the process that started it, however that ends.
 """
 
+import ctypes
 import os
 import select
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from queue import SimpleQueue
 from time import monotonic
 
 from randori.errors import UserError
@@ -24,6 +32,8 @@ GLANCE = 0.1
 LONGEST_ANSWER = 1 << 20
 KEPT_ERRORS = 4096
 """Bytes of the error output that are kept for its last line."""
+PR_SET_PDEATHSIG = 1
+"""Linux, <sys/prctl.h>: which signal comes when the parent dies."""
 
 
 class EngineFailure(Exception):
@@ -34,6 +44,19 @@ class Refusal(Exception):
     """An answer that begins with ``?``: the program is well but will not do it."""
 
 
+@dataclass(frozen=True)
+class Limit:
+    """How long all answers together may take, from now on."""
+
+    seconds: float
+    _start: float = field(default_factory=monotonic)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the last answer is too late."""
+        return self._start + self.seconds + GRACE - monotonic()
+
+
 def find_program(name: str) -> str:
     """Return the path of a program; Debian's games are found even where PATH leaves them out."""
     found = shutil.which(name) or shutil.which(name, path="/usr/games")
@@ -42,16 +65,61 @@ def find_program(name: str) -> str:
     return found
 
 
+def start_program(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Start a program that dies with this process.
+
+    Linux takes the thread that starts a program for its parent, so that they are all started by
+    one thread, which lives for as long as this process.
+    """
+    started: Future[subprocess.Popen[bytes]] = Future()
+    _starter(os.getpid()).put((command, started))
+    return started.result()
+
+
+@cache
+def _starter(pid: int) -> "SimpleQueue[tuple[Sequence[str], Future[subprocess.Popen[bytes]]]]":
+    """Return the orders of the thread that starts programs; a fork has none of its parent's."""
+    orders: SimpleQueue[tuple[Sequence[str], Future[subprocess.Popen[bytes]]]] = SimpleQueue()
+
+    def serve() -> None:
+        while True:
+            command, started = orders.get()
+            try:
+                program = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    bufsize=0, start_new_session=True, preexec_fn=_last_wish(pid),
+                )  # fmt: skip
+                started.set_result(program)
+                del program
+            except Exception as error:
+                started.set_exception(error)
+            del command, started
+
+    threading.Thread(target=serve, name="engines", daemon=True).start()
+    return orders
+
+
+def _last_wish(parent: int) -> Callable[[], None] | None:
+    """Return what a new program does first: ask to be killed when its parent dies."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl  # found before the fork: nothing is loaded after it
+
+    def wish() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # which died before it could be asked
+            os._exit(1)
+
+    return wish
+
+
 class Engine:
     """A running program."""
 
     def __init__(self, command: Sequence[str]) -> None:
         try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, start_new_session=True,
-            )  # fmt: skip
+            self._process = start_program(command)
         except OSError as error:
             raise EngineFailure(f"does not start: {error.strerror}") from None
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
@@ -75,14 +143,14 @@ class Engine:
         """Whether this process started it: a fork must leave its parent's programs alone."""
         return self._owner == os.getpid()
 
-    def ask(self, command: str, seconds: float) -> str:
+    def ask(self, command: str, limit: Limit) -> str:
         """Return the answer to a command; raise `Refusal`, or kill and raise `EngineFailure`."""
         self._send(command)
-        deadline = monotonic() + seconds + GRACE
         while (answer := self._complete_answer()) is None:
-            left = deadline - monotonic()
+            left = limit.left
             if left <= 0:
-                raise self._failure(f"no answer to {command.split()[0]} within {seconds:g} s")
+                word = command.split()[0]
+                raise self._failure(f"no answer to {word} within {limit.seconds:g} s")
             self._exchange(min(left, GLANCE))
         if answer.startswith("?"):
             raise Refusal(answer[1:].strip())
@@ -172,16 +240,21 @@ class Engine:
         return True
 
     def tell(self, sign: signal.Signals) -> None:
-        """Send a signal to the program and to all that it started."""
-        with suppress(ProcessLookupError, PermissionError):
+        """Send a signal to the program and to all that it started, as far as that is allowed."""
+        try:
             os.killpg(self._process.pid, sign)
+        except ProcessLookupError:
+            pass
+        except PermissionError:  # some of them run under another user: at least the program itself
+            with suppress(OSError):
+                self._process.send_signal(sign)
 
     def kill(self) -> None:
         """End the program and all that it started, and give everything back."""
         if self._pipes[1].closed:
             return
         self.tell(signal.SIGKILL)
-        self._process.wait()
+        self.ends_within(PATIENCE)  # it ends at once, unless it may not be killed
         for pipe in self._pipes:
             pipe.close()
 

@@ -8,7 +8,8 @@ with ``--chinese-rules --positional-superko --allow-suicide --capture-all-dead``
 
 An agent sees positions, not games. A game is found again as a board that is one move behind it, so
 its engine goes on from there and knows the history; any other position is set up from its board.
-An engine that fails loses its game and is replaced.
+An engine that fails loses its game and is replaced. One that does not start loses all games to come
+at once: `start` seconds are waited for only once, unless another engine of the player had started.
 """
 
 import shlex
@@ -23,17 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.agents.agent import RESIGN
-from randori.agents.engine import Engine, EngineFailure, Refusal, find_program, shorten, shut_down
+from randori.agents.engine import (
+    Engine,
+    EngineFailure,
+    Limit,
+    Refusal,
+    find_program,
+    shorten,
+    shut_down,
+)
 from randori.agents.gtp_boards import COLOURS, SET_UPS, link, play_command, read_move
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.position import Position
 
-STARTUP = 20.0
-"""Seconds for the first answers."""
 STARTS = 3
-"""After so many engines in a row that did not start, no other is tried."""
+"""After so many engines in a row that did not start, no other is tried; if none ever did, after
+one: a game that has been played shows that it can."""
 
 
 @dataclass
@@ -46,20 +54,25 @@ class Table:
     known: set[str] = field(default_factory=set)
     state: State | None = None
 
-    def introduce(self, clock: bool) -> None:
+    def introduce(self, clock: bool, start: float) -> None:
         """Hear whether the engine speaks GTP and what it knows; tell it the time if asked to."""
-        self.ask("protocol_version", STARTUP)
-        self.known = set(self.ask("list_commands", STARTUP).split())
+        limit = Limit(start)
+        self._ask("protocol_version", limit)
+        self.known = set(self._ask("list_commands", limit).split())
         if clock and "time_settings" in self.known:
-            self.ask(f"time_settings 0 {max(1, int(self.seconds))} 1")
+            self._ask(f"time_settings 0 {max(1, int(self.seconds))} 1", limit)
 
     def move(self, state: State, steps: Sequence[int] | None) -> int:
-        """Go to a position, by `steps` from where it is or by setting it up; return the move."""
+        """Go to a position, by `steps` from where it is or by setting it up; return the move.
+
+        All commands together have the seconds of a move.
+        """
+        limit = Limit(self.seconds)
         here, self.state = self.state, None
-        if here is None or steps is None or not self._follow(here, steps):
+        if here is None or steps is None or not self._follow(here, steps, limit):
             for command in SET_UPS[self.game.name](self.game, state, self.known):
-                self.ask(command)
-        answer = self.ask(f"genmove {COLOURS[int(state[0]) & 1]}")
+                self._ask(command, limit)
+        answer = self._ask(f"genmove {COLOURS[int(state[0]) & 1]}", limit)
         if answer.casefold() == "resign":
             return RESIGN
         position = Position(self.game, state.copy())
@@ -67,20 +80,20 @@ class Table:
         self.state = position.play(action).state
         return action
 
-    def _follow(self, here: State, steps: Sequence[int]) -> bool:
+    def _follow(self, here: State, steps: Sequence[int], limit: Limit) -> bool:
         """Play a move of the opponent, if any; tell whether the engine could."""
         for action in steps:
             try:
-                self.engine.ask(play_command(self.game, here, action), self.seconds)
+                self.engine.ask(play_command(self.game, here, action), limit)
             except Refusal:
                 # Some engines make forced passes by themselves; else it plays by other rules.
                 return self.game.legal_actions(here) == [self.game.num_actions - 1]
         return True
 
-    def ask(self, command: str, seconds: float | None = None) -> str:
+    def _ask(self, command: str, limit: Limit) -> str:
         """Return the answer to a command that the engine must not refuse."""
         try:
-            return self.engine.ask(command, self.seconds if seconds is None else seconds)
+            return self.engine.ask(command, limit)
         except Refusal as refusal:
             raise EngineFailure(f"refused {command}: {shorten(str(refusal))}") from None
 
@@ -89,11 +102,19 @@ class GtpPlayer:
     """As many engines as there are games, up to a bound; beyond it games take turns."""
 
     def __init__(
-        self, game: Game, command: Sequence[str], seconds: float, processes: int, clock: bool
+        self,
+        game: Game,
+        command: Sequence[str],
+        *,
+        seconds: float,
+        start: float,
+        processes: int,
+        clock: bool,
     ) -> None:
         self.last_words: dict[int, str] = {}
         self._game, self._command = game, command
-        self._seconds, self._clock = seconds, clock
+        self._seconds, self._start_seconds, self._clock = seconds, start, clock
+        self._has_started = False
         self._tables: list[Table | None] = [None] * processes
         self._used = [0] * processes
         self._failed_starts: list[str] = []
@@ -173,15 +194,16 @@ class GtpPlayer:
     def _start(self, seat: int) -> Table:
         """Start an engine on a seat, instead of what may be there."""
         self._dismiss(seat)
-        if len(self._failed_starts) >= STARTS:
+        if len(self._failed_starts) >= (STARTS if self._has_started else 1):
             raise EngineFailure(self._failed_starts[-1])
         try:
             table = self._tables[seat] = Table(self._game, Engine(self._command), self._seconds)
-            table.introduce(self._clock)
+            table.introduce(self._clock, self._start_seconds)
         except EngineFailure as failure:
             self._failed_starts.append(f"{failure}; not tried again")
             raise
         self._failed_starts.clear()
+        self._has_started = True
         return table
 
     def _dismiss(self, seat: int) -> None:
@@ -203,18 +225,20 @@ def gtp(
     value: str | None,
     *,
     seconds: float = 30.0,
+    start: float = 20.0,
     processes: int = 4,
     clock: bool = False,
 ) -> GtpPlayer:
     """Play by a GTP engine, as in gtp:gnugo --mode gtp; `seconds` is its limit for a move.
 
+    `start` is its limit for the first answers; one that does not start loses all games to come.
     `processes` bounds how many run at once; `clock` tells them the limit, which GNU Go takes as
     leave to think for longer than its level says.
     """
     if game.name not in SET_UPS:
         raise UserError(f"gtp: engines play {' and '.join(SET_UPS)}, not {game.name}")
-    if seconds <= 0:
-        raise ValueError("seconds must be more than 0")
+    if seconds <= 0 or start <= 0:
+        raise ValueError(f"{'seconds' if seconds <= 0 else 'start'} must be more than 0")
     if processes < 1:
         raise ValueError("processes must be at least 1")
     try:
@@ -225,4 +249,5 @@ def gtp(
         raise UserError(
             f"gtp: {value!r}: {error}; a comma ends the command, so put it into a script"
         ) from None
-    return GtpPlayer(game, [find_program(program), *arguments], seconds, processes, clock)
+    command = [find_program(program), *arguments]
+    return GtpPlayer(game, command, seconds=seconds, start=start, processes=processes, clock=clock)

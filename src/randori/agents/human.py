@@ -1,6 +1,7 @@
 """A person at the terminal as an agent: moves as text, a line each.
 
-The board and what is said go to standard error, so that a command's results stay clean.
+The board and what is said go to standard error, so that a command's results stay clean. Who leaves
+(the end of input) has lost nothing: the games that are not over are nobody's.
 """
 
 import sys
@@ -9,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.agents.agent import RESIGN
-from randori.errors import IllegalAction
+from randori.errors import IllegalAction, UserError
 from randori.games.game import Game
 from randori.games.position import Position
 
 RESIGN_WORD, MOVES_WORD = "resign", "moves"
+
+
+class Departure(UserError):
+    """Somebody has left in the middle of a game."""
 
 
 class HumanPlayer:
@@ -23,10 +28,9 @@ class HumanPlayer:
         self.last_words: dict[int, str] = {}
         self._game = game
         self._name = name
-        self._is_gone = False
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Show one board after another and ask for its move."""
+        """Show one board after another and ask for its move; raise `Departure` if none comes."""
         self.last_words = {}
         picked = np.full(len(states), RESIGN, dtype=np.int32)
         for row, state in enumerate(states):
@@ -35,12 +39,13 @@ class HumanPlayer:
         return picked
 
     def _ask(self, row: int, position: Position, number: str) -> int:
-        """Ask until there is a legal move, or none is to be had."""
-        if not self._is_gone:
-            glyph = self._game.glyphs[position.to_move == "second"]
-            say(f"\n{position}")
-            say(f"{self._name} to move as {glyph}{number}: a move, {MOVES_WORD} or {RESIGN_WORD}")
-        while (line := self._read()) is not None:
+        """Ask until there is a legal move, or a word for none."""
+        glyph = self._game.glyphs[position.to_move == "second"]
+        say(f"\n{position}")
+        say(f"{self._name} to move as {glyph}{number}: a move, {MOVES_WORD} or {RESIGN_WORD}")
+        while line := sys.stdin.readline():
+            if not (line := line.strip()):
+                continue
             if line == RESIGN_WORD:
                 self.last_words[row] = f"{self._name}: resigned"
                 return RESIGN
@@ -51,17 +56,7 @@ class HumanPlayer:
                 return position.parse(line)
             except IllegalAction as error:
                 say(str(error))
-        self.last_words[row] = f"{self._name}: left"
-        return RESIGN
-
-    def _read(self) -> str | None:
-        """Read a line that says something; None when there are no more, then and later."""
-        while not self._is_gone:
-            line = sys.stdin.readline()
-            self._is_gone = not line
-            if line.strip():
-                return line.strip()
-        return None
+        raise Departure(f"{self._name} has left: the input has ended")
 
 
 def say(words: str) -> None:

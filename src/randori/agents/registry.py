@@ -18,6 +18,9 @@ AGENTS = {
     "solver": "randori.agents.solver:solver",
     "az": "randori.agents.network:az",
     "policy": "randori.agents.network:policy",
+    "alp": "randori.agents.shapes:alp",
+    "influence": "randori.agents.shapes:influence",
+    "shapes": "randori.agents.shapes:shapes",
     "gtp": "randori.agents.gtp:gtp",
     "human": "randori.agents.human:human",
 }

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.agents.classical import AlphaBetaPlayer
+from randori.agents.classical import DEPTH, AlphaBetaPlayer
 from randori.agents.simple import expect_no_value
 from randori.errors import UserError
 from randori.games.game import ExactSolver, Game
@@ -20,10 +20,8 @@ class SolverPlayer:
         self._game = game
         self._solver = solver
         self._exact = exact
-        is_endgame = game.solvable > 0
-        self._before = (
-            AlphaBetaPlayer(game, None, AlphaBetaConfig(depth), 1) if is_endgame else None
-        )
+        config = AlphaBetaConfig(depth)
+        self._before = AlphaBetaPlayer(game, None, config, 1) if game.solvable else None
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick a best move for each position."""
@@ -62,10 +60,18 @@ class SolverPlayer:
 
 
 def solver(
-    game: Game, value: str | None, *, exact: int | None = None, depth: int = 4
+    game: Game, value: str | None, *, exact: int | None = None, depth: int = DEPTH
 ) -> SolverPlayer:
-    """Play perfectly: Connect 4 always, Othello with at most `exact` empty cells."""
+    """Play exactly: Connect 4 any position; Othello from 18 empty cells on, small boards always.
+
+    Othello with more than `exact` empty cells is played by alpha-beta to `depth`.
+    """
     expect_no_value("solver", value)
     if game.solver is None:
-        raise UserError(f"{game.name} has no exact solver")
-    return SolverPlayer(game, game.solver(game), game.solvable if exact is None else exact, depth)
+        raise UserError(f"{game.name} has no exact solver; connect4 and othello have")
+    if exact is not None and not game.solvable:
+        raise UserError(f"solver: every position of {game.name} is exact, so exact={exact} is idle")
+    if exact is not None and not 0 <= exact <= game.board_cells:
+        raise UserError(f"solver:exact goes from 0 to {game.board_cells} cells, not {exact}")
+    reach = game.solvable if exact is None else exact
+    return SolverPlayer(game, game.solver(game), reach, depth)

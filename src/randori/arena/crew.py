@@ -3,23 +3,24 @@
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from time import monotonic
 
 from randori.arena.match import Progression
 from randori.arena.store import Store
-from randori.arena.tournament import Hall, Job, Plan, Scoreboard
+from randori.arena.tournament import Hall, Job, Plan, Schedule, Scoreboard
 from randori.errors import UserError
 
 TRIES = 2
 """How often a job whose process dies is begun."""
 GRACE = 3.0
-"""Seconds that a process has to end by itself."""
+"""Seconds that processes have to end by themselves, all together."""
 
 Tell = Callable[[str], None]
 
@@ -38,15 +39,16 @@ def play_tournament(
     """
     store.save_plan(plan.id, plan.to_dict())
     board = Scoreboard(progress)
-    jobs = plan.jobs(store.games(tournament=plan.id))
+    schedule = Schedule(plan, store, processes)
     if processes == 1:
         with closing(Hall(plan, store)) as hall:
-            for job in jobs:
+            while (job := schedule.take()) is not None:
                 hall.play(job, board.listener())
+                schedule.finish(job)
         return []
     crew = _Crew(plan, store, board, tell or (lambda message: None))
     try:
-        return crew.play(jobs, processes)
+        return crew.play(schedule, processes)
     finally:
         crew.dismiss()
 
@@ -68,92 +70,106 @@ class _Crew:
         self._board = board
         self._tell = tell
         self._workers: dict[Connection, _Worker] = {}
-        self._pending: deque[tuple[Job, int]] = deque()
-        """Jobs, and how often each was begun."""
+        self._idle: list[tuple[Connection, BaseProcess]] = []
+        self._again: deque[tuple[Job, int]] = deque()
+        """Jobs whose process died, and how often each was begun."""
         self._lost: list[Job] = []
 
-    def play(self, jobs: Iterable[Job], processes: int) -> list[Job]:
+    def play(self, schedule: Schedule, processes: int) -> list[Job]:
         """Play all jobs; return those whose processes died every time."""
-        self._pending.extend((job, 0) for job in jobs)
-        while self._pending or self._workers:
-            while self._pending and len(self._workers) < processes:
-                self._hire()
+        while True:
+            while len(self._workers) < processes and (task := self._next(schedule)) is not None:
+                self._assign(*(self._idle.pop() if self._idle else self._hire()), *task)
+            if not self._workers:
+                return self._lost
             for connection in wait(list(self._workers)):
                 assert isinstance(connection, Connection)
                 try:
-                    self._hear(connection, connection.recv())
+                    self._hear(connection, connection.recv(), schedule)
                 except (EOFError, OSError):
-                    self._bury(connection)
-        return self._lost
+                    self._bury(connection, schedule)
 
     def dismiss(self) -> None:
         """End all processes, however busy."""
+        for connection, _ in self._idle:
+            with suppress(OSError):
+                connection.send(None)
+            connection.close()
         for connection in self._workers:
             connection.close()  # a worker that has something to say notices
-        for worker in self._workers.values():
-            _end(worker.process)
+        _end([process for _, process in self._idle]
+             + [worker.process for worker in self._workers.values()])  # fmt: skip
 
-    def _hire(self) -> None:
+    def _next(self, schedule: Schedule) -> tuple[Job, int] | None:
+        """Return a job to be played now, and how often it was begun."""
+        if self._again:
+            return self._again.popleft()
+        job = schedule.take()
+        return None if job is None else (job, 0)
+
+    def _hire(self) -> tuple[Connection, BaseProcess]:
         context = get_context("spawn")
         here, there = context.Pipe()
         process = context.Process(target=work, args=(there, self._plan, self._store.path))
         with _interrupts_ignored():  # Ctrl-C is for this process, which then ends the others
             process.start()
         there.close()
-        self._assign(here, process)
+        return here, process
 
-    def _assign(self, connection: Connection, process: BaseProcess) -> None:
-        job, tries = self._pending.popleft()
+    def _assign(self, connection: Connection, process: BaseProcess, job: Job, tries: int) -> None:
         self._workers[connection] = _Worker(process, job, tries + 1, self._board.listener())
         with suppress(OSError):  # it has died already, and will be heard of
             connection.send(job)
 
-    def _hear(self, connection: Connection, message: object) -> None:
+    def _hear(self, connection: Connection, message: object, schedule: Schedule) -> None:
         worker = self._workers[connection]
         if isinstance(message, str):
             raise UserError(message)
         if isinstance(message, tuple):
             worker.listen(*message)
-        elif self._pending:
-            self._assign(connection, worker.process)
-        else:
-            connection.send(None)
-            del self._workers[connection]
-            connection.close()
-            _end(worker.process)
+            return
+        del self._workers[connection]
+        self._idle.append((connection, worker.process))
+        schedule.finish(worker.job)
 
-    def _bury(self, connection: Connection) -> None:
+    def _bury(self, connection: Connection, schedule: Schedule) -> None:
         worker = self._workers.pop(connection)
         connection.close()
-        _end(worker.process)
+        _end([worker.process])
         left = self._left(worker.job)
         if not left:
+            schedule.finish(worker.job)
             return
         again = worker.tries < TRIES
+        count = f"{len(left)} game{'s' * (len(left) != 1)} left"
+        them = "it" if len(left) == 1 else "them"
         self._tell(
             f"{worker.job}: the process that played it died (exit code {worker.process.exitcode}) "
-            f"with {len(left)} games left; {'beginning them again' if again else 'giving them up'}"
+            f"with {count}; {f'beginning {them} again' if again else f'giving {them} up'}"
         )
         job = replace(worker.job, numbers=left)
         if again:
-            self._pending.append((job, worker.tries))
+            self._again.append((job, worker.tries))
         else:
             self._lost.append(job)
+            schedule.give_up(job)
 
     def _left(self, job: Job) -> tuple[int, ...]:
         """Return the games of a job that are not in the store."""
-        open_jobs = self._plan.jobs(self._store.games(tournament=self._plan.id))
-        missing = {n for one in open_jobs if (one.a, one.b) == (job.a, job.b) for n in one.numbers}
-        return tuple(sorted(missing & set(job.numbers)))
+        over = self._plan.by_pair(self._store.games(tournament=self._plan.id))[job.a, job.b]
+        return tuple(number for number in job.numbers if number not in over)
 
 
-def _end(process: BaseProcess) -> None:
-    """Wait for a process that has nothing left to do, but not for ever."""
-    process.join(GRACE)
-    for end in (process.terminate, process.kill):
-        if process.is_alive():
-            end()
-            process.join(GRACE)
+def _end(processes: Sequence[BaseProcess]) -> None:
+    """Wait for processes that have nothing left to do, all at once and not for ever."""
+    for end in (None, BaseProcess.terminate, BaseProcess.kill):
+        late = [process for process in processes if process.is_alive()]
+        for process in late:
+            if end is not None:
+                end(process)
+        deadline = monotonic() + GRACE
+        for process in late:
+            process.join(max(0.0, deadline - monotonic()))
 
 
 @contextmanager

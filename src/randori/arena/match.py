@@ -1,7 +1,8 @@
 """The n-game match: two agents, colours alternated, all games side by side in one batch."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,6 +50,11 @@ class PlayedGame:
             return 0.5
         return float((self.outcome == FIRST) == self.a_is_first)
 
+    @property
+    def begun(self) -> tuple[object, ...]:
+        """Its opening, as something to compare."""
+        return self.position, *self.moves[: self.opening]
+
 
 @dataclass(frozen=True)
 class MatchResult:
@@ -85,8 +91,13 @@ class MatchResult:
 
     @property
     def distinct(self) -> int:
-        """Number of different games: two deterministic agents repeat themselves."""
+        """Number of different games."""
         return len({(game.a_is_first, game.position, *game.moves) for game in self.games})
+
+    @property
+    def fresh(self) -> int:
+        """Number of games that are evidence."""
+        return num_fresh(((game.a_is_first, game.begun), game.moves) for game in self.games)
 
     def summary(self) -> dict[str, object]:
         """Return what `--json` prints."""
@@ -107,6 +118,18 @@ class MatchResult:
             "elo_high": elo(high),
             "distinct_games": self.distinct,
         }
+
+
+def num_fresh(games: Iterable[tuple[Hashable, Sequence[int]]]) -> int:
+    """Count games, given who played from which opening and the moves, as evidence.
+
+    Where an opening has always been followed by the same moves its players have no dice, and what
+    they repeat says nothing new. Where moves have differed, equal games are chance and all count.
+    """
+    followed: dict[Hashable, Counter[tuple[int, ...]]] = {}
+    for opening, moves in games:
+        followed.setdefault(opening, Counter())[tuple(moves)] += 1
+    return sum(found.total() if len(found) > 1 else 1 for found in followed.values())
 
 
 def score_interval(score: float, games: int) -> tuple[float, float]:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.agents.agent import Agent
-from randori.agents.registry import load_agent
+from randori.agents.registry import agent_factory, load_agent
 from randori.errors import IllegalAction, UserError
 from randori.games.game import Game
 from randori.games.kernels import ONGOING, State
 from randori.games.position import Position
 from randori.games.rules import STATE_WORDS, legal, outcome, play
+from randori.spec import options_of, parse_spec
 
 TEMPERATURE = 3.0
 AGENT_PLIES = 6
@@ -50,6 +51,8 @@ class Book:
     temperature: float = TEMPERATURE
     lines: tuple[str, ...] = ()
     """Moves from the start, or position texts; none stands for the start."""
+    file: str = field(default="", compare=False)
+    """Where the lines come from, for people."""
 
 
 def draw_plies(
@@ -83,7 +86,7 @@ def draw_openings(game: Game, book: Book, numbers: Sequence[int], seed: int) -> 
     begun = [lines[number % len(lines)] for number in numbers]
     dice = [np.random.default_rng([DICE, seed, number]) for number in numbers if book.plies]
     if book.agent and book.plies:
-        agent = load_agent(book.agent, game)
+        agent = expect_policy(load_agent(book.agent, game))
         return [_ask(agent, opening, book, rng) for opening, rng in zip(begun, dice, strict=True)]
     return _roll(game, begun, book.plies, dice) if book.plies else begun
 
@@ -159,17 +162,29 @@ def _roll(
     ]
 
 
+def expect_policy(agent: Agent) -> Agent:
+    """Return an agent whose visits or priors say how likely it plays each move; refuse others.
+
+    Alpha-beta counts nodes, of which a bad move may have many, and a solver knows only scores.
+    """
+    options = options_of(agent_factory(parse_spec(agent.spec).name))
+    if not agent.can_analyse or ("depth" in options and "simulations" not in options):
+        raise UserError(f"agent {agent.spec!r} has no visits or priors to draw openings from; "
+                        "uct, az and policy have")  # fmt: skip
+    return agent
+
+
 def _ask(agent: Agent, opening: Opening, book: Book, rng: np.random.Generator) -> Opening:
-    """Add plies by an agent's visits to the power 1/τ."""
+    """Add plies by an agent's visits, or its priors if it does not search, to the power 1/τ."""
     player: Any = agent.player
-    if not agent.can_analyse:
-        raise UserError(f"agent {agent.spec!r} cannot analyse, so it cannot draw openings")
     rules, state, moves = agent.game.plain, opening.state.copy(), list(opening.moves)
     for _ in range(book.plies):
         seen = player.analyse(state.copy(), rng).moves
         weights = np.array([move.visits for move in seen], dtype=np.float64)
         if not weights.any():
-            raise UserError(f"agent {agent.spec!r} counts no visits, so it cannot draw openings")
+            weights = np.array([move.prior for move in seen], dtype=np.float64)
+        if not weights.any():
+            raise UserError(f"agent {agent.spec!r} prefers no move, so it cannot draw openings")
         weights = (weights / weights.max()) ** (1 / book.temperature)
         action = int(seen[rng.choice(len(seen), p=weights / weights.sum())].action)
         after = state.copy()

@@ -2,6 +2,12 @@
 
 The joint fit is that of `davidson`: a maximum a posteriori of ratings, first-move advantage and
 drawishness; intervals and superiority come from the inverse Hessian there.
+
+In that model a draw is a result of its own, so that the more draws there are, the less a rating
+difference x changes the score: between equals by dE/dx = (1 − d)/4, where d is their share of
+draws, instead of Elo's 1/4. Ratings are therefore multiplied by 1 − d, as BayesElo multiplies its
+own by the slope at its draw parameter: near equality, a difference then means the score that Elo
+gives it.
 """
 
 import math
@@ -17,7 +23,7 @@ from randori.errors import UserError, nearest
 START, K = 1200.0, 24.0
 """Paper A's Elo."""
 POINTS = 400 / math.log(10)
-"""Elo points of a natural unit."""
+"""Elo points of a natural unit, where nobody draws."""
 Z = 1.959964
 """Standard errors to either side in a 95 % interval."""
 PRIOR = 1.0
@@ -97,10 +103,19 @@ def rate(
             known = nearest(name, table.agents)
             raise UserError(f"--anchor {name!r}: no game of that agent; {known}")
     groups = _groups(table)
-    fixed = np.array([anchors.get(agent, 0.0) for agent in table.agents]) / POINTS
-    basis = _basis(table.agents, groups, anchors)
-    theta, covariance = maximise(Model(table, prior), np.concatenate([fixed, [0, 0]]), basis)
-    return _report(table, groups, anchors, theta, covariance)
+    model, nothing = Model(table, prior), np.zeros(len(table.agents) + 2)
+    theta, covariance = maximise(model, nothing, _basis(table.agents, groups, {}))
+    scale = POINTS * (1 - draw_share(theta[-1]))  # from the games alone, whatever anchors say
+    if anchors:
+        fixed = nothing.copy()
+        fixed[:-2] = [anchors.get(agent, 0.0) / scale for agent in table.agents]
+        theta, covariance = maximise(model, fixed, _basis(table.agents, groups, anchors))
+    return _report(table, groups, anchors, theta, covariance, scale)
+
+
+def draw_share(log_nu: float) -> float:
+    """Return how often equals without a first-move advantage draw: ν / (2 + ν)."""
+    return 1 / (1 + 2 * math.exp(-log_nu))
 
 
 def _count(results: Iterable[Result]) -> Counts:
@@ -146,7 +161,7 @@ def _basis(
 
 def _report(
     table: Counts, groups: Sequence[Sequence[int]], anchors: Mapping[str, float],
-    theta: Floats, covariance: Floats,
+    theta: Floats, covariance: Floats, scale: float,
 ) -> Ratings:  # fmt: skip
     size = len(table.agents)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -157,22 +172,27 @@ def _report(
         np.add.at(games, side, table.games)
         np.add.at(points, side, made)
     names = tuple(tuple(table.agents[i] for i in group) for group in groups)
-    shares = [1 / (1 + 2 * math.exp(-(theta[-1] + z * errors[-1]))) for z in (0, -Z, Z)]
+    shares = [draw_share(theta[-1] + z * errors[-1]) for z in (0, -Z, Z)]
     return Ratings(
         agents=tuple(table.agents[i] for i in order),
-        ratings=tuple(_estimate(theta[i], errors[i]) for i in order),
+        ratings=tuple(
+            Estimate(*[float(anchors[table.agents[i]])] * 3)
+            if table.agents[i] in anchors
+            else _estimate(theta[i], errors[i], scale)
+            for i in order
+        ),
         games=tuple(int(games[i]) for i in order),
         scores=tuple(float(points[i] / games[i]) for i in order),
         superiority=_superiority(theta, covariance, groups)[np.ix_(order, order)],
-        first_move=_estimate(theta[size], errors[size]),
+        first_move=_estimate(theta[size], errors[size], scale),
         draws=Estimate(*shares),
         groups=names,
         fixed=_say_fixed(names, anchors),
     )
 
 
-def _estimate(value: float, error: float) -> Estimate:
-    return Estimate(*(float(POINTS * (value + z * error)) for z in (0, -Z, Z)))
+def _estimate(value: float, error: float, scale: float) -> Estimate:
+    return Estimate(*(float(scale * (value + z * error)) for z in (0, -Z, Z)))
 
 
 def _superiority(theta: Floats, covariance: Floats, groups: Sequence[Sequence[int]]) -> Floats:

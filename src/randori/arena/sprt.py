@@ -6,11 +6,14 @@ What is counted are pairs of games with one opening and colours swapped, by thei
 scores (pentanomial): the two games of a pair are not independent, and single games (trinomial)
 would overstate the variance of balanced openings.
 
-The test ends for elo1 at LLR ≥ ln((1 − β)/α) and for elo0 at LLR ≤ ln(β/(1 − α)) (Wald).
+The test ends for elo1 at LLR ≥ ln((1 − β)/α) and for elo0 at LLR ≤ ln(β/(1 − α)) (Wald). It also
+ends when a batch has brought nothing new: agents without dice repeat themselves from an opening
+that has come before, and what is repeated is no evidence.
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +88,11 @@ class Sprt:
             "verdict": self.verdict(llr) or "undecided",
         }  # fmt: skip
 
+    def report(self, games: Sequence[PlayedGame]) -> dict[str, Any]:
+        """Return the summary of a match, and how many of its pairs repeat others."""
+        counts = weigh_pairs(games)
+        return {**self.summary(counts), "repeated_pairs": len(pairs_of(games)) - sum(counts)}
+
 
 def play_sprt(
     game: Game,
@@ -99,28 +107,49 @@ def play_sprt(
     on_end: Ending | None = None,
 ) -> MatchResult:
     """Play pairs in batches until the test is decided, or `games` games are over."""
-    played: list[PlayedGame] = []
+    over: dict[int, PlayedGame] = {}
     plies = 0
 
-    def tell(over: int, new: int) -> None:
+    def tell(done: int, new: int) -> None:
         if progress is not None:
-            progress(len(played) + over, plies + new)
+            progress(len(over) + done, plies + new)
 
-    def end(ended: Sequence[tuple[int, PlayedGame]]) -> None:
-        if on_end is not None:
-            on_end([(len(played) + i, one) for i, one in ended])
+    while numbers := games_to_play(sprt, over, games):
 
-    while len(played) < games:
-        begin = len(played)
-        stop = min(games, begin + max(FEWEST_GAMES, begin // 8 * 2))
-        setups = pair_setups(game, book or Book(), range(begin, stop), seed)
-        rng = np.random.default_rng([seed, begin, stop])
+        def end(ended: Sequence[tuple[int, PlayedGame]], numbers: list[int] = numbers) -> None:
+            if on_end is not None:
+                on_end([(numbers[i], one) for i, one in ended])
+
+        setups = pair_setups(game, book or Book(), numbers, seed)
+        rng = np.random.default_rng([seed, numbers[0], numbers[-1] + 1])
         new = play_games(game, a, b, setups, rng, progress=tell, on_end=end)
         plies += sum(len(one.moves) - one.opening for one in new)
-        played += new
-        if sprt.verdict(sprt.llr(count_pairs([one.score for one in played]))):
-            break
-    return MatchResult(a.spec, b.spec, played)
+        over.update(zip(numbers, new, strict=True))
+    return MatchResult(a.spec, b.spec, list(over.values()))
+
+
+def games_to_play(sprt: Sprt, over: Mapping[int, PlayedGame], games: int) -> list[int]:
+    """Return the numbers of the games to play next, none when the test has ended.
+
+    It depends on the games alone, so that a match that was stopped goes on as if it had not been.
+    """
+    known = -1
+    for stop in looks(games):
+        if missing := [number for number in range(stop) if number not in over]:
+            return missing
+        counts = weigh_pairs([over[number] for number in range(stop)])
+        if sprt.verdict(sprt.llr(counts)) or sum(counts) == known:
+            return []
+        known = sum(counts)
+    return []
+
+
+def looks(games: int) -> Iterator[int]:
+    """Yield after how many games the test is looked at."""
+    stop = 0
+    while stop < games:
+        stop = min(games, stop + max(FEWEST_GAMES, stop // 8 * 2))
+        yield stop
 
 
 def parse_sprt(text: str) -> Sprt:
@@ -146,12 +175,33 @@ def expected_score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def count_pairs(scores: Sequence[float]) -> list[int]:
-    """Count the scores of games 2k and 2k + 1 together; a last game without a partner is left."""
+def weigh_pairs(games: Sequence[PlayedGame]) -> list[int]:
+    """Count pairs by their scores; what is only ever repeated counts once.
+
+    An opening that has always been followed by the same moves is one pair, however often it was
+    played. Where moves have differed the agents have dice, and then equal games are chance.
+    """
+    followed: dict[object, Counter[tuple[int, ...]]] = {}
+    for first, second in pairs_of(games):
+        points = round(2 * (first.score + second.score))
+        both = (points, *first.moves, -1, *second.moves)
+        followed.setdefault(first.begun, Counter())[both] += 1
     counts = [0] * len(SCORES)
-    for first, second in zip(scores[::2], scores[1::2], strict=False):
-        counts[round(2 * (first + second))] += 1
+    for found in followed.values():
+        for (points, *_), number in found.items():
+            counts[points] += number if len(found) > 1 else 1
     return counts
+
+
+def pairs_of(games: Sequence[PlayedGame]) -> list[tuple[PlayedGame, PlayedGame]]:
+    """Return neighbours with one opening and colours swapped; some games may be missing."""
+    found = []
+    left = list(games[::-1])
+    while len(left) > 1:
+        one, other = left.pop(), left[-1]
+        if one.a_is_first and not other.a_is_first and one.begun == other.begun:
+            found.append((one, left.pop()))
+    return found
 
 
 def _likeliest(shares: Sequence[float], mean: float) -> list[float]:

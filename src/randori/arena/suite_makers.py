@@ -14,7 +14,7 @@ import numpy as np
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
 from randori.arena.mates import MateFinder
-from randori.arena.openings import Book, Opening, draw_openings
+from randori.arena.openings import Book, Opening, draw_openings, read_line
 from randori.arena.suites import Question, Suite
 from randori.games import text
 from randori.games.connect4_solver import Solver as Connect4Solver
@@ -31,8 +31,8 @@ CHUNK = 16
 """Positions that are drawn together."""
 TRIES = 1000
 """Positions that are looked at for each one wanted, at most."""
-MATES, MATE_PLIES = {1: "win in 1", 3: "win in 3", 5: "win in 5"}, (60, 120)
-"""Classes by plies, and how many random plies lead to a position."""
+MATES, MATE_PLIES = {1: "mate in 1", 3: "mate in 2", 5: "mate in 3"}, (60, 120)
+"""Classes by plies, called by the winner's own moves; and how many random plies come before."""
 MOST_BEST = 8
 """Best moves that a question may have."""
 STAGES = {"early": (12, 15), "middle": (16, 25), "late": (26, 35)}
@@ -118,11 +118,16 @@ def make_mates(game: Game, count: int, seed: int, tell: Tell) -> list[Question]:
 
 
 PAPER = {
-    "BLACK_MATE_IN_1": ("b2f6NE2", "win in 1"),
-    "MATERIAL_ADVANTAGE": ("b2e5NE2", "win in 3"),
+    "BLACK_MATE_IN_1": ("b2f6NE2", "mate in 1"),
+    "MATERIAL_ADVANTAGE": ("b2e5NE2", "mate in 2"),
     "PUSH_OPTIONS": ("a1f1E2", "wins a stone"),
 }
-"""The only winning moves of the first two, and the move that alone is a stone ahead in the last."""
+"""The only winning moves of the first two, and the move that alone is a stone ahead in the last.
+
+FIG_1B is missing: it shows how stones move, and nobody knows its best move.
+"""
+PAPER_LINES = {"start": "first move", "26": "after 2 and 6"}
+"""Where paper E compares the policies of AlphaZero and of plain tree search, and the start."""
 
 
 def make_paper(game: Game, count: int, seed: int, tell: Tell) -> list[Question]:
@@ -131,6 +136,17 @@ def make_paper(game: Game, count: int, seed: int, tell: Tell) -> list[Question]:
     for name, (move, kind) in PAPER.items():
         position = game.position(name)
         found.append(Question(position, (position.parse(move),), kind, words=name))
+    return found
+
+
+def make_connect4_paper(game: Game, count: int, seed: int, tell: Tell) -> list[Question]:
+    """Solve the positions that paper E speaks of, one a class and no more."""
+    solver = Connect4Solver(game)
+    found = []
+    for words, kind in PAPER_LINES.items():
+        position = Position(game, read_line(game, words).state)
+        scores = solver.scores(position.state)
+        found.append(Question.scored(position, scores, kind, words=words))
     return found
 
 
@@ -200,16 +216,21 @@ CONNECT4 = (
     f"clear: the best score leads the next by {CLEAR} or more; close: by {CLOSE} or less",
     "Some move gives the outcome away, and none wins at once.",
 )
+CONNECT4_PAPER = (
+    "Connect 4: the positions that paper E speaks of, with all scores.",
+    "After 2 and 6 its AlphaZero prefers column 1, which is the worst; 2, 4 and 5 win.",
+)
 OTHELLO = (
     "Othello: endgames of simple players with all final differences in discs.",
     "Some move gives the outcome away.",
 )
 SHOBU = (
-    "Shobu: forced wins in 1, 3 and 5 plies, from random games.",
+    "Shobu: forced wins in 1, 2 and 3 moves of the winner (1, 3 and 5 plies), from random games.",
     f"The best moves are all that win as soon as can be, {MOST_BEST} of them at most.",
 )
 MAKERS: Mapping[str, Maker] = {
-    "connect4": Maker("connect4", CONNECT4, 160, make_connect4),
+    "connect4": Maker("connect4", CONNECT4, 1000, make_connect4),
+    "connect4-paper": Maker("connect4", CONNECT4_PAPER, 1, make_connect4_paper),
     "othello-endgames": Maker("othello", OTHELLO, 100, make_othello),
     "shobu-mates": Maker("shobu", SHOBU, 200, make_mates),
     "shobu-paper": Maker("shobu", ("Shobu: named positions of paper A.",), 1, make_paper),

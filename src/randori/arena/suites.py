@@ -2,7 +2,7 @@
 
     # Random positions, solved to the end.
     game: connect4
-    44353 | 1:-2 2:-1 3:0 4:+1 5:0 6:-1 7:-2 | early close | 17
+    44353 | 1:-4 2:-2 3:+4 4:+1 5:-4 6:-4 7:-4 | early clear | 17
     26 | 2 4 5 | paper
 
 A line holds a position (its text, its name, or the moves that lead there from the start), then the

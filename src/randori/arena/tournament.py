@@ -1,16 +1,17 @@
 """The round robin: every pair of agents, both colours, t rounds; games of a pairing in one batch.
 
 A tournament is a plan, and the store knows which of its games are over: whoever is called with the
-same plan plays what is missing. Its name does not depend on the number of rounds, so more rounds
-go on where fewer ended. Pairings are spread over processes that write to the store themselves.
+same plan plays what is missing. Its name depends neither on the number of rounds nor on a test, so
+more rounds go on where fewer ended. With a sequential test each pairing stops when its own test
+has ended. Games are spread over processes that write to the store themselves.
 """
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,20 @@ from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
 from randori.arena.match import PlayedGame, Progression, Setup, play_games
 from randori.arena.openings import Book, Opening, draw_openings
+from randori.arena.sprt import Sprt, games_to_play
 from randori.arena.store import Store, StoredGame, stored
 from randori.errors import UserError
+from randori.games.position import RESULTS
 from randori.games.registry import load_game
 
 BATCH = 256
-"""Games of a job: what a kill may cost, and enough to fill an agent's batch."""
+"""Games of a job at most: what a kill may cost, and enough to fill an agent's batch."""
+SMALL_BATCH = 16
+"""Games that are not cut for a short tail, only to give every process some."""
+SHARES = 4
+"""Jobs a process, so that none waits long for the last one."""
+
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,8 @@ class Plan:
     rounds: int
     seed: int = 0
     book: Book = field(default_factory=Book)
+    sprt: Sprt | None = None
+    """Stops each pairing; the first of two agents is the one whose Elo is meant."""
 
     def __post_init__(self) -> None:
         twice = [name for name, count in Counter(self.agents).items() if count > 1]
@@ -62,7 +73,8 @@ class Plan:
     def from_dict(cls, plan: dict[str, Any]) -> "Plan":
         """Read what `to_dict` wrote."""
         book = Book(**plan["book"] | {"lines": tuple(plan["book"]["lines"])})
-        return cls(**plan | {"agents": tuple(plan["agents"]), "book": book})
+        sprt = None if plan.get("sprt") is None else Sprt(**plan["sprt"])
+        return cls(**plan | {"agents": tuple(plan["agents"]), "book": book, "sprt": sprt})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan for the store."""
@@ -70,30 +82,98 @@ class Plan:
 
     @property
     def id(self) -> str:
-        """The tournament's name: the same for the same arguments, whatever the rounds."""
-        said = json.dumps({**self.to_dict(), "rounds": 0}, sort_keys=True)
+        """The tournament's name: the same for the same games, however many are played."""
+        plan = {**self.to_dict(), "rounds": 0}
+        del plan["sprt"], plan["book"]["file"]
+        said = json.dumps(plan, sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()[:10]
 
     @property
     def num_games(self) -> int:
-        """Games in all."""
+        """Games in all, at most."""
         return self.rounds * len(self.agents) * (len(self.agents) - 1)
 
-    def jobs(self, over: Iterable[StoredGame]) -> list[Job]:
-        """Return what is left to play, early rounds first."""
-        done = {(game.round, game.first, game.second) for game in over}
-        found = []
-        for begin in range(0, 2 * self.rounds, BATCH):
-            numbers = range(begin, min(2 * self.rounds, begin + BATCH))
-            for a, b in combinations(self.agents, 2):
-                keys = {n: (n // 2, a, b) if n % 2 == 0 else (n // 2, b, a) for n in numbers}
-                if left := tuple(n for n in numbers if keys[n] not in done):
-                    found.append(Job(a, b, left))
+    @property
+    def pairs(self) -> list[Pair]:
+        """All pairings."""
+        return list(combinations(self.agents, 2))
+
+    def jobs(
+        self, over: Iterable[StoredGame], processes: int = 1, pairs: Sequence[Pair] | None = None
+    ) -> list[Job]:
+        """Return what is to be played next, early rounds first, cut so that no process is idle."""
+        chosen = self.pairs if pairs is None else pairs
+        left = {pair: self._left(games) for pair, games in self.by_pair(over).items()
+                if pair in chosen}  # fmt: skip
+        size = batch_size(sum(map(len, left.values())), processes)
+        parts = [
+            (place, Job(*pair, tuple(part)))
+            for pair, numbers in left.items()
+            for place, part in groupby(numbers, key=lambda number: number // size)
+        ]
+        return [job for _, job in sorted(parts, key=lambda part: part[0])]
+
+    def by_pair(self, games: Iterable[StoredGame]) -> dict[Pair, dict[int, PlayedGame]]:
+        """Sort the tournament's games by pairing and by number, seen from the first agent."""
+        places = {name: place for place, name in enumerate(self.agents)}
+        found: dict[Pair, dict[int, PlayedGame]] = {pair: {} for pair in self.pairs}
+        for game in self.select(games):
+            a_is_first = places[game.first] < places[game.second]
+            pair = (game.first, game.second) if a_is_first else (game.second, game.first)
+            found[pair][2 * game.round + (not a_is_first)] = PlayedGame(
+                a_is_first, game.actions, RESULTS.index(game.result), reason=game.reason,
+                opening=game.opening, position=game.position,
+            )  # fmt: skip
         return found
+
+    def _left(self, over: dict[int, PlayedGame]) -> list[int]:
+        if self.sprt is not None:
+            return games_to_play(self.sprt, over, 2 * self.rounds)
+        return [number for number in range(2 * self.rounds) if number not in over]
 
     def select(self, games: Iterable[StoredGame]) -> list[StoredGame]:
         """Return those games of the tournament that this plan names."""
         return [game for game in games if game.round < self.rounds]
+
+
+def batch_size(games: int, processes: int) -> int:
+    """Return how many games a job should have; an even number, for the pairs."""
+    if processes == 1:
+        return BATCH
+    share = max(-(-games // (SHARES * processes)), min(SMALL_BATCH, -(-games // processes)))
+    return min(BATCH, max(2, share + share % 2))
+
+
+class Schedule:
+    """Hands out jobs; with a test, those of a pairing's next look when the last one's are over."""
+
+    def __init__(self, plan: Plan, store: Store, processes: int = 1) -> None:
+        self._plan, self._store, self._processes = plan, store, processes
+        self._waiting: deque[Job] = deque()
+        self._open: Counter[Pair] = Counter()
+        self._add(plan.pairs, processes)
+
+    def take(self) -> Job | None:
+        """Return a job to be played, if there is one now."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def finish(self, job: Job) -> None:
+        """Hear that a job was played, or given up."""
+        pair = job.a, job.b
+        self._open[pair] -= 1
+        if self._plan.sprt is not None and not self._open[pair]:
+            others = sum(count > 0 for count in self._open.values())
+            self._add([pair], max(1, self._processes // (others + 1)))
+
+    def give_up(self, job: Job) -> None:
+        """Hear that a job cannot be played: its pairing does not go on."""
+        self._open[job.a, job.b] = -(2**31)
+
+    def _add(self, pairs: Sequence[Pair], processes: int) -> None:
+        over = self._store.games(tournament=self._plan.id)
+        jobs = self._plan.jobs(over, processes, pairs)
+        self._waiting.extend(jobs)
+        self._open.update((job.a, job.b) for job in jobs)
 
 
 class Hall:

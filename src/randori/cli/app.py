@@ -458,7 +458,8 @@ def exam(
         str | None, typer.Argument(metavar="[SUITE]", help="A name or a file; none lists them.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", metavar="AGENT", help="Who takes it, such as az:runs/mine.")
+        str | None,
+        typer.Option("--agent", metavar="AGENT", help="Who takes it, such as az:runs/mine."),
     ] = None,
     failures: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many wrong answers to show.")
@@ -493,7 +494,10 @@ def make_suite(
 def explore(
     game: Game,
     agent: Annotated[
-        str, typer.Option("--agent", metavar="AGENT", help="Whose search: az:runs/mine, uct, alphabeta …")
+        str,
+        typer.Option(
+            "--agent", metavar="AGENT", help="Whose search: az:runs/mine, uct, alphabeta …"
+        ),
     ] = "uct:simulations=800",
     position: At = None,
     against: Annotated[
@@ -520,7 +524,9 @@ def explore(
 @app.command()
 def scaling(
     game: Game,
-    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="Who thinks longer and longer.")],
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="AGENT", help="Who thinks longer and longer.")
+    ],
     against: Annotated[str, typer.Option(metavar="AGENT", help="Who stays the same.")],
     simulations: Annotated[
         str | None, typer.Option(metavar="N,N,…", help="Budgets in simulations: 25,50,100,200,400.")
@@ -594,7 +600,8 @@ def bench(
 def gtp(
     game: Game,
     agent: Annotated[
-        str, typer.Option("--agent", metavar="AGENT", help="Who plays: az:runs/mine, uct, alphabeta …")
+        str,
+        typer.Option("--agent", metavar="AGENT", help="Who plays: az:runs/mine, uct, alphabeta …"),
     ] = "uct:simulations=800",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the agent's dice.")] = None,
     remove_dead: Annotated[

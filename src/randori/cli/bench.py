@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from randori.agents.simple import RandomPlayer
 from randori.arena.match import advance
+from randori.cli.bench_arena import bench_arena
 from randori.cli.match import mean_length
 from randori.cli.report import amount, announced, note
 from randori.errors import UserError
@@ -364,6 +365,7 @@ BENCHES: dict[str, Callable[[Work], Figures]] = {
     "alphabeta": bench_alphabeta,
     "solver": bench_solver,
     "train": bench_train,
+    "arena": bench_arena,
 }
 
 

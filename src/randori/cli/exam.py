@@ -13,7 +13,7 @@ from randori.arena.exam import Answer, ExamResult, take_exam, tally
 from randori.arena.suite_makers import MAKERS, make_suite
 from randori.arena.suites import read_suite, shipped_suites, write_suite
 from randori.cli.match import SILENCE, expect_new_file
-from randori.cli.report import announced, clock, console, note, print_json, print_table
+from randori.cli.report import announced, clock, console, note, print_json, print_table, some
 from randori.errors import UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
@@ -42,7 +42,7 @@ def run_exam(
         print_json({"game": game.spec, "suite": name, **result.summary(), "failures": shown,
                     "seconds": seconds, "seed": seed})  # fmt: skip
         return
-    print(f"{game.spec}, {name}: {result.agent}, {len(result.answers)} positions")
+    print(f"{game.spec}, {name}: {result.agent}, {some(len(result.answers), 'position')}")
     print_answers(result)
     print_failures(missed, failures)
     note(f"{clock(seconds)}, seed {seed}")
@@ -120,7 +120,8 @@ def run_make_suite(name: str, output: Path | None, count: int | None, seed: int)
         atomic.write_text(output, text)
     kinds = len({question.kind for question in suite.questions})
     took = clock(perf_counter() - start)
-    note(f"{name}: {len(suite.questions)} positions in {kinds} classes; {took}")
+    made = some(len(suite.questions), "position")
+    note(f"{name}: {made} in {some(kinds, 'class')}; {took}")
 
 
 @contextmanager

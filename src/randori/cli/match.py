@@ -8,13 +8,20 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from randori.agents.agent import Agent
+from randori.agents.human import Departure
 from randori.agents.registry import load_agent
 from randori.arena.match import Ending, MatchResult, PlayedGame, Progression, play_match
-from randori.arena.openings import AGENT_PLIES, Book, read_lines
-from randori.arena.sprt import Sprt, count_pairs, parse_sprt, play_sprt
+from randori.arena.openings import AGENT_PLIES, Book, expect_policy, read_lines
+from randori.arena.sprt import Sprt, parse_sprt, play_sprt
 from randori.arena.stats import LENGTH, random_games
 from randori.arena.store import Store, stored
 from randori.cli.report import (
@@ -26,6 +33,7 @@ from randori.cli.report import (
     print_json,
     print_table,
     printable,
+    some,
 )
 from randori.errors import UserError
 from randori.games.game import Game
@@ -54,9 +62,17 @@ class OpeningWish:
         if self.plies is not None and self.plies < 0:
             raise UserError(f"--opening-plies must not be negative: {self.plies}")
         lines = () if self.file is None else read_lines(game, self.file)
-        agent = "" if self.agent is None else load_agent(self.agent, game).spec
+        agent = "" if self.agent is None else expect_policy(load_agent(self.agent, game)).spec
         plies = AGENT_PLIES if agent else 0 if lines else usual
-        return Book(plies if self.plies is None else self.plies, agent, lines=lines)
+        if self.plies is not None:  # behind the lines of a file, if there are any
+            plies = self.plies
+        return Book(plies, agent, lines=lines, file="" if self.file is None else str(self.file))
+
+
+def book_fields(book: Book) -> dict[str, Any]:
+    """Return what `--json` says of openings."""
+    return {"opening_plies": book.plies, "openings": book.file or None,
+            "opening_agent": book.agent or None}  # fmt: skip
 
 
 def run_match(
@@ -96,22 +112,21 @@ def run_match(
     if save is not None:
         write_games(game_records(game, result), save)
     if as_json:
-        extra = {"seconds": seconds, "seed": seed, "opening_plies": book.plies}
-        verdict = {} if test is None else {"sprt": test.summary(pairs_of(result))}
+        extra = {"seconds": seconds, "seed": seed, **book_fields(book)}
+        verdict = {} if test is None else {"sprt": test.report(result.games)}
         print_json({"game": game.spec, **result.summary(), **extra, **verdict})
     else:
         print_result(game, result, seconds)
         if test is not None:
-            print_verdict(test, pairs_of(result))
-            if result.distinct < len(result.games):
-                print("the test has counted repeated games: it decides nothing")
+            print("\n".join(describe_verdict(test, result.games)))
     note_forfeits([one.reason for one in result.games])
     eaten = sum(one.opening >= len(one.moves) for one in result.games)
     if eaten:
-        note(f"note: the openings left nothing to play in {eaten} of {len(result.games)} games")
-    if result.distinct < len(result.games):
+        of = some(len(result.games), "game")
+        note(f"note: the openings left nothing to play in {eaten} of {of}")
+    if result.fresh < len(result.games):
         note(
-            f"note: only {result.distinct} of {len(result.games)} games differ, so the intervals "
+            f"note: only {result.fresh} of {len(result.games)} games differ, so the intervals "
             f"are too narrow; --opening-plies {max(2, book.plies + 2)} makes more of them differ"
         )
     if not is_whole:
@@ -129,25 +144,31 @@ def play_or_stop(
     progress: Progression,
     keep: Ending | None,
 ) -> tuple[MatchResult, bool]:
-    """Play a match; after Ctrl-C return the games that are over, and that they are not all."""
-    ended: list[PlayedGame] = []
+    """Play a match; if it is stopped, return the games that are over, and that they are not all.
 
-    def collect(some: Sequence[tuple[int, PlayedGame]]) -> None:
-        ended.extend(one for _, one in some)
+    Ctrl-C stops it, or a person who leaves.
+    """
+    ended: dict[int, PlayedGame] = {}
+
+    def collect(over: Sequence[tuple[int, PlayedGame]]) -> None:
+        ended.update(over)
         if keep is not None:
-            keep(some)
+            keep(over)
 
     rest: dict[str, Any] = {"seed": seed, "book": book, "progress": progress, "on_end": collect}
     try:
         if test is None:
             return play_match(game, *agents, games, **rest), True
         return play_sprt(game, *agents, games, test, **rest), True
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Departure) as stop:
+        why = f"stopped: {stop}: " if isinstance(stop, Departure) else "stopped: "
         fair = "; short games end first, so they are no fair sample" if ended else ""
-        note(f"stopped: {len(ended)} of {games} games are over{fair}")
+        are = "are" if games > 1 else "is"
+        note(f"{why}{len(ended)} of {some(games, 'game')} {are} over{fair}")
         if not ended:
-            raise
-        return MatchResult(agents[0].spec, agents[1].spec, ended), False
+            raise KeyboardInterrupt from None
+        over = [ended[number] for number in sorted(ended)]
+        return MatchResult(agents[0].spec, agents[1].spec, over), False
 
 
 def note_forfeits(reasons: Sequence[str]) -> None:
@@ -155,9 +176,11 @@ def note_forfeits(reasons: Sequence[str]) -> None:
     counts = Counter(filter(None, reasons))
     if counts:
         why = ", ".join(
-            f"{printable(reason)} ({count} games)" for reason, count in counts.most_common(3)
+            f"{printable(reason)} ({some(count, 'game')})"
+            for reason, count in counts.most_common(3)
         )
-        note(f"note: {counts.total()} of {len(reasons)} games were given up: {why}")
+        were = "were" if len(reasons) > 1 else "was"
+        note(f"note: {counts.total()} of {some(len(reasons), 'game')} {were} given up: {why}")
 
 
 @contextmanager
@@ -177,24 +200,24 @@ def kept(
         yield keep
 
 
-def pairs_of(result: MatchResult) -> list[int]:
-    """Count the pairs of a match by their scores."""
-    return count_pairs([one.score for one in result.games])
-
-
-def print_verdict(test: Sprt, counts: Sequence[int]) -> None:
-    """Print what a sequential test says."""
-    found = test.summary(counts)
+def describe_verdict(test: Sprt, games: Sequence[PlayedGame]) -> list[str]:
+    """Say what a sequential test makes of games, and which of them count for nothing."""
+    found = test.report(games)
     words = {
         "elo0": f"Elo {test.elo0:+g} is taken",
         "elo1": f"Elo {test.elo1:+g} is taken",
         "undecided": "undecided",
     }
-    print(
+    lines = [
         f"SPRT {test.elo0:+g} against {test.elo1:+g} Elo: LLR {found['llr']:.2f}, bounds "
-        f"{test.lower:.2f} and {test.upper:.2f}, after {found['pairs']} pairs: "
+        f"{test.lower:.2f} and {test.upper:.2f}, after {some(found['pairs'], 'pair')}: "
         f"{words[found['verdict']]}"
-    )
+    ]
+    if repeated := found["repeated_pairs"]:
+        are = "repeats another and counts" if repeated == 1 else "repeat others and count"
+        lines.append(f"{some(repeated, 'more pair')} {are} for nothing: longer openings "
+                     "(--opening-plies) make new ones")  # fmt: skip
+    return lines
 
 
 def expect_new_file(path: Path) -> None:
@@ -230,7 +253,7 @@ def shown_progress(games: int, length: float) -> Iterator[Progression]:
             done = share(over, plies)
             left = (now - start) * (1 - done) / done if done else 0.0
             rate = amount(plies / (now - start))
-            note(f"{over}/{games} games over, {rate} plies/s, about {clock(left)} left")
+            note(f"{over}/{some(games, 'game')} over, {rate} plies/s, about {clock(left)} left")
 
     screen = console(stderr=True)
     if not screen.is_terminal:
@@ -240,6 +263,7 @@ def shown_progress(games: int, length: float) -> Iterator[Progression]:
         TextColumn("{task.fields[over]}/{task.fields[games]} games"),
         BarColumn(),
         TextColumn("{task.fields[rate]} plies/s"),
+        TimeElapsedColumn(),  # shows that something goes on where a ply takes minutes
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=screen, transient=True) as bars:
@@ -259,12 +283,12 @@ def print_result(game: Game, result: MatchResult, seconds: float) -> None:
     rows = [_row("all", result.games)]
     if firsts and seconds_:
         rows += [_row("moving first", firsts), _row("moving second", seconds_)]
-    print(f"{game.spec}: {result.a} against {result.b}, {len(result.games)} games")
+    print(f"{game.spec}: {result.a} against {result.b}, {some(len(result.games), 'game')}")
     heads = ("", "wins", "draws", "losses", "score", "95 % interval")
     print_table(rows, heads, numbers=(1, 2, 3, 4))
     summary: dict[str, Any] = result.summary()
-    low, high = summary["elo_low"], summary["elo_high"]
-    print(f"Elo {summary['elo']:+.0f} [{low:+.0f}, {high:+.0f}] for {result.a}; {clock(seconds)}")
+    value, low, high = (round(summary[key]) for key in ("elo", "elo_low", "elo_high"))
+    print(f"Elo {value:+d} [{low:+d}, {high:+d}] for {result.a}; {clock(seconds)}")
 
 
 def _row(name: str, games: list[PlayedGame]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from randori.arena.ratings import Ratings, Result, rate, sequential_elo
 from randori.arena.store import Store, StoredGame, as_record, write_csv
 from randori.arena.tournament import Plan
 from randori.cli.match import expect_new_file
-from randori.cli.report import note, print_json, print_table
+from randori.cli.report import note, print_json, print_table, some
 from randori.errors import UserError, nearest
 from randori.games.game import Game
 from randori.games.records import write_records
@@ -81,7 +81,7 @@ def run_ratings(
     if as_json:
         print_json(rows)
         return
-    print(f"{game.spec}: {len(ratings.agents)} agents, {len(games)} games")
+    print(f"{game.spec}: {some(len(ratings.agents), 'agent')}, {some(len(games), 'game')}")
     if by_elo:
         print_elo(rows)
     else:
@@ -165,15 +165,15 @@ def print_ratings(ratings: Ratings, scores: dict[tuple[str, str], Score]) -> Non
         cells = [_cell(scores.get((row["agent"], other)), i == j)
                  for j, other in enumerate(ratings.agents)]  # fmt: skip
         rows.append((
-            str(i + 1), row["agent"], f"{row['rating']:+.0f}",
-            f"[{row['low']:+.0f}, {row['high']:+.0f}]", f"{100 * total.share:.1f} %",
+            str(i + 1), row["agent"], f"{round(row['rating']):+d}",
+            f"[{round(row['low']):+d}, {round(row['high']):+d}]", f"{100 * total.share:.1f} %",
             f"[{low}, {high}]", str(total.games), _likelier(ratings, i), *cells,
         ))  # fmt: skip
     columns = [str(i + 1) for i in range(len(rows))]
     heads = ("", "agent", "rating", "95 %", "score", "95 %", "games", "> next", *columns)
     print_table(rows, heads, numbers=(0, 2, 4, 6, *range(7, len(heads))))
-    first = ratings.first_move
-    print(f"moving first is worth {first.value:+.0f} [{first.low:+.0f}, {first.high:+.0f}] Elo; "
+    first, low, high = (round(getattr(ratings.first_move, key)) for key in ("value", "low", "high"))
+    print(f"moving first is worth {first:+d} [{low:+d}, {high:+d}] Elo; "
           f"equals draw {100 * ratings.draws.value:.0f} % of games; {ratings.fixed}")  # fmt: skip
     if len(ratings.groups) > 1:
         parts = " | ".join(", ".join(group) for group in ratings.groups)

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from randori.cli.report import console, note, print_json, printable
+from randori.cli.report import console, note, print_json, printable, some
 from randori.cli.terminal import draw, is_fancy, print_position
 from randori.errors import UserError
 from randori.games import registry, sgf
@@ -126,7 +126,7 @@ def present(
     plies = len(record.moves)
     ply = plies if wish.ply is None else wish.ply
     if ply > plies:
-        raise UserError(f"--ply {ply}: the game has {plies} plies")
+        raise UserError(f"--ply {ply}: the game has {some(plies, 'ply')}")
     before, place = positions[max(0, ply - 1)], positions[ply]
     last = last_cells(place.game, before.state, place.state)
     if wish.form is not None:
@@ -142,7 +142,7 @@ def present(
         if wish.boards:
             print_boards(record, positions)
         else:
-            print(f"after {ply} of {plies} plies:\n" if ply < plies else "", end="")
+            print(f"after {ply} of {some(plies, 'ply')}:\n" if ply < plies else "", end="")
             print_position(place, last)
 
 
@@ -173,7 +173,7 @@ def print_header(record: GameRecord, positions: list[Position], which: str) -> N
             print(f"{side} ({glyph}): {printable(record.agents[side])}")
     early = " before the end" * bool(record.result and not positions[-1].is_over)
     result = record.result or positions[-1].outcome
-    print(f"result: {RESULTS[result]}{early}, {len(record.moves)} plies")
+    print(f"result: {RESULTS[result]}{early}, {some(len(record.moves), 'ply')}")
     if isinstance(record.extra.get("note"), str):
         print(f"note: {printable(record.extra['note'])}")
     entries = ["…"] if positions[0].to_move == "second" else []

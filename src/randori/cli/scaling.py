@@ -15,17 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.agents.agent import Agent
+from randori.agents.human import Departure
 from randori.agents.registry import AGENTS, agent_factory, load_agent
-from randori.arena.match import play_match
+from randori.arena.match import Progression, play_match
+from randori.arena.openings import Book
 from randori.cli.chart import Point, draw_chart
 from randori.cli.match import (
     OpeningWish,
+    book_fields,
     expect_new_file,
     mean_length,
     note_forfeits,
     shown_progress,
 )
-from randori.cli.report import announced, note, print_json, print_table
+from randori.cli.report import announced, note, print_json, print_table, some
 from randori.errors import UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
@@ -57,6 +60,8 @@ class Step:
     distinct_games: int
     seconds_per_move: float
     """of the agent's own time, games side by side"""
+    fresh_games: int
+    """games that are no repetitions"""
 
 
 @dataclass(frozen=True)
@@ -119,27 +124,51 @@ def run_scaling(
     option, specs = make_specs(agent, budgets)
     opponent = load_agent(against, game)
     players = {budget: load_agent(text, game) for budget, text in specs.items()}
-    steps = []
-    with announced(game.name):
-        length = mean_length(game)
-        for player in players.values():  # what must be compiled or read is not thinking
-            player.act(game.new_state()[None], np.random.default_rng(seed))
-        for number, (budget, player) in enumerate(players.items(), start=1):
-            note(f"{number}/{len(players)}: {player.spec} against {opponent.spec}, {games} games")
-            watch = Stopwatch(player)
-            timed = Agent(player.spec, game, watch)
-            with shown_progress(games, length) as tell:
-                result = play_match(
-                    game, timed, opponent, games, seed=seed, book=book, progress=tell
-                )
-            note_forfeits([one.reason for one in result.games])
-            figures: dict[str, Any] = result.summary()
-            del figures["a"], figures["b"]
-            pace = watch.seconds / max(1, watch.moves)
-            step = Step(budget, player.spec, seconds_per_move=pace, **figures)
-            note(f"  score {100 * step.score:.1f} %, {_elo(step)}")
-            steps.append(step)
-    report(game, option, opponent.spec, steps, {"seed": seed, "opening_plies": book.plies}, output)
+    steps: list[Step] = []
+    about = {"seed": seed, **book_fields(book)}
+    try:
+        with announced(game.name):
+            length = mean_length(game)
+            for player in players.values():  # what must be compiled or read is not thinking
+                player.act(game.new_state()[None], np.random.default_rng(seed))
+            for budget, player in players.items():
+                meeting = f"{player.spec} against {opponent.spec}, {some(games, 'game')}"
+                note(f"{len(steps) + 1}/{len(players)}: {meeting}")
+                with shown_progress(games, length) as tell:
+                    rest: dict[str, Any] = {"seed": seed, "book": book, "progress": tell}
+                    steps.append(measure(budget, player, opponent, games, **rest))
+                note(f"  score {100 * steps[-1].score:.1f} %, {_elo(steps[-1])}")
+    except (KeyboardInterrupt, Departure) as stop:
+        why = f"{stop}: " if isinstance(stop, Departure) else ""
+        are = "is" if len(steps) == 1 else "are"
+        note(f"stopped: {why}{len(steps)} of {some(len(players), 'budget')} {are} finished")
+        if steps:
+            report(game, option, opponent.spec, steps, about, output)
+        raise KeyboardInterrupt from None
+    report(game, option, opponent.spec, steps, about, output)
+
+
+def measure(
+    budget: float,
+    player: Agent,
+    opponent: Agent,
+    games: int,
+    *,
+    seed: int,
+    book: Book,
+    progress: Progression,
+) -> Step:
+    """Play the match of one budget."""
+    watch = Stopwatch(player)
+    timed = Agent(player.spec, player.game, watch)
+    result = play_match(
+        player.game, timed, opponent, games, seed=seed, book=book, progress=progress
+    )
+    note_forfeits([one.reason for one in result.games])
+    figures: dict[str, Any] = result.summary()
+    del figures["a"], figures["b"]
+    figures["seconds_per_move"] = watch.seconds / max(1, watch.moves)
+    return Step(budget, player.spec, fresh_games=result.fresh, **figures)
 
 
 def make_specs(agent: str, budgets: Mapping[str, str | None]) -> tuple[str, dict[float, str]]:
@@ -195,14 +224,14 @@ def report(
         same = replace(spec, options={k: v for k, v in spec.options.items() if k != option})
         title = f"{game.spec}: {same} against {against}"
         label = {"seconds": "seconds a move"}.get(option, option)
-        footnote = f"{steps[0].games} games a point, 95 % intervals"
+        footnote = f"{some(steps[0].games, 'game')} a point, 95 % intervals"
         chart = draw_chart(points, title, label, footnote)
         atomic.write_text(output.plot, chart)
     if output.as_json:
         head = {"game": game.spec, "against": against, "option": option, **about}
         print_json({**head, "rows": [asdict(step) for step in steps]})
         return
-    print(f"{game.spec}: {option} against {against}, {steps[0].games} games each")
+    print(f"{game.spec}: {option} against {against}, {some(steps[0].games, 'game')} each")
     rows = [
         (f"{s.budget:g}", f"{100 * s.score:.1f} %",
          f"[{100 * s.score_low:.1f}, {100 * s.score_high:.1f}]",
@@ -211,15 +240,15 @@ def report(
     ]  # fmt: skip
     heads = (option, "score", "95 % interval", "Elo", "95 % interval", "s/move")
     print_table(rows, heads, numbers=(0, 1, 2, 3, 4, 5))
-    repeated = [s for s in steps if s.distinct_games < s.games]
+    repeated = [s for s in steps if s.fresh_games < s.games]
     if repeated:
-        note(f"note: at {option} {repeated[0].budget:g} only {repeated[0].distinct_games} of "
-             f"{repeated[0].games} games differ, so the intervals are too narrow; "
+        note(f"note: at {option} {repeated[0].budget:g} only {repeated[0].fresh_games} of "
+             f"{some(repeated[0].games, 'game')} differ, so the intervals are too narrow; "
              "longer openings (--opening-plies) help")  # fmt: skip
 
 
 def _elo(step: Step) -> str:
-    return f"Elo {step.elo:+.0f} [{step.elo_low:+.0f}, {step.elo_high:+.0f}]"
+    return f"Elo {round(step.elo):+d} [{round(step.elo_low):+d}, {round(step.elo_high):+d}]"
 
 
 def steps_csv(steps: Sequence[Step]) -> str:

@@ -4,7 +4,7 @@ from time import perf_counter
 
 from randori.arena.stats import Stats, measure, random_games
 from randori.cli.match import mean_length, shown_progress
-from randori.cli.report import amount, announced, clock, note, print_json
+from randori.cli.report import amount, announced, clock, note, print_json, some
 from randori.games.registry import load_game
 
 
@@ -31,7 +31,7 @@ def describe(stats: Stats) -> list[str]:
     score = stats.first_score
     shares = f"{100 * score.mean:.1f} % [{100 * score.low:.1f}, {100 * score.high:.1f}]"
     lines = [
-        f"{stats.game}: {stats.games} random games, 95 % intervals in brackets",
+        f"{stats.game}: {some(stats.games, 'random game')}, 95 % intervals in brackets",
         f"  plies of a game            {stats.length}",
         f"  legal moves of a position  {stats.branching}   (each game alike: "
         f"{stats.branching_per_game})",
@@ -45,8 +45,9 @@ def describe(stats: Stats) -> list[str]:
         label = f"  games of {stats.longest} plies".ljust(29)
         lines.append(f"{label}{share:.1f} %   (none is longer)")
     if stats.placed_branching is not None:
+        count = some(stats.placed, "position")
         lines.append(
-            f"  legal moves of a position  {stats.placed_branching}   ({stats.placed} positions "
-            "with stones placed at random)"
+            f"  legal moves of a position  {stats.placed_branching}   ({count} with stones placed "
+            "at random)"
         )
     return lines

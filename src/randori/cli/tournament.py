@@ -5,32 +5,56 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from randori.agents.human import Departure
 from randori.agents.registry import load_agent
 from randori.arena.crew import play_tournament
+from randori.arena.match import num_fresh
 from randori.arena.ratings import rate
+from randori.arena.sprt import parse_sprt
 from randori.arena.store import Store, StoredGame
 from randori.arena.tournament import Plan
-from randori.cli.match import OpeningWish, mean_length, note_forfeits, shown_progress
+from randori.cli.match import (
+    OpeningWish,
+    book_fields,
+    describe_verdict,
+    mean_length,
+    note_forfeits,
+    shown_progress,
+)
 from randori.cli.ratings import cross, json_rows, print_ratings, results_of
-from randori.cli.report import announced, note, print_json, program
+from randori.cli.report import announced, note, print_json, program, some
 from randori.errors import UserError
 from randori.games.registry import load_game
 from randori.spec import parse_spec
 
 UNFINISHED = 1
-ROUNDS = 10
+STORE = "arena.sqlite"
+"""Where games are kept if nothing is said."""
+ROUNDS, MOST_ROUNDS = 10, 1000
+"""Rounds if nothing is said; the second where a test stops each pairing."""
 OPENING_PLIES = 2
 """Random plies of a tournament if nothing is said: agents without dice repeat themselves."""
 
 
 def make_plan(
-    spec: str, agents: Sequence[str], rounds: int | None, seed: int, openings: OpeningWish
+    spec: str,
+    agents: Sequence[str],
+    rounds: int | None,
+    seed: int,
+    openings: OpeningWish,
+    sprt: str | None = None,
 ) -> Plan:
     """Load every agent once, so that a wrong one is told at once, and name it as matches do."""
+    test = None if sprt is None else parse_sprt(sprt)
     game = load_game(spec)
     book = openings.book(game, OPENING_PLIES)
     names = tuple(load_agent(agent, game).spec for agent in agents)
-    return Plan(game.spec, names, ROUNDS if rounds is None else rounds, seed, book)
+    return Plan(game.spec, names, usual_rounds(rounds, sprt), seed, book, test)
+
+
+def usual_rounds(rounds: int | None, sprt: str | None) -> int:
+    """Return how many rounds there are if nobody says; a test decides when to stop, so many."""
+    return rounds if rounds is not None else ROUNDS if sprt is None else MOST_ROUNDS
 
 
 def is_outside(spec: str) -> bool:
@@ -39,44 +63,74 @@ def is_outside(spec: str) -> bool:
     return name == "gtp" or name.endswith(".py")
 
 
-def recall_plan(tournament: str, path: Path, rounds: int | None) -> Plan:
-    """Read the plan of a tournament from the store; it may be given other rounds."""
+def recall_plan(tournament: str, path: Path, rounds: int | None, sprt: str | None = None) -> Plan:
+    """Read the plan of a tournament from the store; it may be given other rounds and a test."""
+    test = None if sprt is None else parse_sprt(sprt)
     with Store(path, create=False) as store:
         plan = Plan.from_dict(store.plan(tournament))
     outside = [spec for spec in (plan.game, *plan.agents) if is_outside(spec)]
     if outside:  # a store from elsewhere must not run what it names
-        named = " ".join(shlex.quote(spec) for spec in (plan.game, *plan.agents))
-        raise UserError(f"this tournament runs {outside[0]!r}: say it again yourself, as in "
-                        f"tournament {named} --seed {plan.seed} --store {path}")  # fmt: skip
+        again = resume_command(plan, path)
+        raise UserError(f"this tournament runs {outside[0]!r}: say it again yourself: {again}")
+    if test is not None:
+        plan = replace(plan, sprt=test)
+        rounds = max(plan.rounds, MOST_ROUNDS) if rounds is None else rounds
     return plan if rounds is None else replace(plan, rounds=rounds)
+
+
+def resume_command(plan: Plan, path: Path, processes: int = 1) -> str:
+    """Write the line that goes on with a tournament; a program or rules must be named again."""
+    words = ["--resume", plan.id]
+    if any(is_outside(spec) for spec in (plan.game, *plan.agents)):
+        words = [plan.game, *plan.agents, "-t", str(plan.rounds), "--seed", str(plan.seed)]
+        words += ["--opening-plies", str(plan.book.plies)]
+        words += ["--openings", plan.book.file] if plan.book.file else []
+        words += ["--opening-agent", plan.book.agent] if plan.book.agent else []
+        if plan.sprt is not None:
+            test = plan.sprt
+            words.append(f"--sprt={test.elo0:g},{test.elo1:g},{test.alpha:g},{test.beta:g}")
+    words += ["--jobs", str(processes)] if processes > 1 else []
+    words += ["--store", str(path)] if str(path) != STORE else []
+    return f"{program()} tournament {shlex.join(words)}"
 
 
 def run_tournament(plan: Plan, path: Path, *, processes: int, as_json: bool) -> int:
     """Play what is missing of a tournament, report it, and return the exit code."""
     if processes < 1:
         raise UserError(f"--jobs must be at least 1, not {processes}")
+    people = [agent for agent in plan.agents if parse_spec(agent).name == "human"]
+    if people and processes > 1:
+        raise UserError(f"{people[0]} plays at this terminal: leave --jobs out")
     game = load_game(plan.game)
     with Store(path) as store:
         over = len(plan.select(store.games(tournament=plan.id)))
         left = plan.num_games - over
+        most = "at most " if plan.sprt is not None else ""
         if over:
-            note(f"tournament {plan.id}: {over} of {plan.num_games} games are in {path} already")
-        resume = f"{program()} tournament --resume {plan.id} --store {shlex.quote(str(path))}"
+            of = f"{over} of {most}{some(plan.num_games, 'game')}"
+            note(f"tournament {plan.id}: {of} are in {path} already")
+        else:
+            note(f"tournament {plan.id}: {most}{some(plan.num_games, 'game')}, kept in {path}")
+        resume = resume_command(plan, path, processes)
         try:
             with announced(game.name), shown_progress(left, mean_length(game)) as progress:
                 lost = play_tournament(
                     plan, store, processes=processes, progress=progress, tell=note
                 )
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Departure) as stop:
+            if isinstance(stop, Departure):
+                note(str(stop))
             note(f"stopped; all finished games are kept, go on with\n  {resume}")
-            raise
+            raise KeyboardInterrupt from None
         games = plan.select(store.games(tournament=plan.id))
     if games:
         report_tournament(plan, games, as_json=as_json)
         note_forfeits([game.reason for game in games])
     if lost:
         count = sum(len(job.numbers) for job in lost)
-        note(f"{count} games are missing, because processes died; try again with\n  {resume}")
+        are = "is" if count == 1 else "are"
+        note(f"{some(count, 'game')} {are} missing, because processes died; try again with\n"
+             f"  {resume}")  # fmt: skip
         return UNFINISHED
     return 0
 
@@ -85,13 +139,31 @@ def report_tournament(plan: Plan, games: Sequence[StoredGame], *, as_json: bool)
     """Print the crosstable with ratings from these games alone."""
     ratings = rate(results_of(games))
     scores = cross(games)
+    tested = {
+        pair: [played[number] for number in sorted(played)]
+        for pair, played in plan.by_pair(games).items()
+        if plan.sprt is not None and played
+    }
     if as_json:
-        print_json(json_rows(ratings, scores, {"tournament": plan.id}))
+        rows = json_rows(ratings, scores, {"tournament": plan.id, **book_fields(plan.book)})
+        for (a, b), played in tested.items():
+            assert plan.sprt is not None
+            row = next(row for row in rows if row["agent"] == a)
+            row["against"][b]["sprt"] = plan.sprt.report(played)
+        print_json(rows)
         return
-    count = f"{len(plan.agents)} agents, {plan.rounds} rounds, {len(games)} games"
-    print(f"{plan.game}: tournament {plan.id}, {count}")
+    most = "at most " if plan.sprt is not None else ""
+    count = f"{most}{some(plan.rounds, 'round')}, {some(len(games), 'game')}"
+    print(f"{plan.game}: tournament {plan.id}, {some(len(plan.agents), 'agent')}, {count}")
     print_ratings(ratings, scores)
-    distinct = len({(game.first, game.second, game.position, game.moves) for game in games})
-    if distinct < len(games):
-        note(f"note: only {distinct} of {len(games)} games differ, so the intervals are too narrow;"
-             " longer openings (--opening-plies) make more of them differ")  # fmt: skip
+    for (a, b), played in tested.items():
+        assert plan.sprt is not None
+        first, *rest = describe_verdict(plan.sprt, played)
+        print("\n  ".join([f"{a} against {b}: {first}", *rest]))
+    fresh = sum(
+        num_fresh(((one.a_is_first, one.begun), one.moves) for one in played.values())
+        for played in plan.by_pair(games).values()
+    )
+    if fresh < len(games):
+        note(f"note: only {fresh} of {some(len(games), 'game')} differ, so the intervals are too"
+             " narrow; longer openings (--opening-plies) make more of them differ")  # fmt: skip

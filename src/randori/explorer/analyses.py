@@ -77,8 +77,12 @@ class AnalysisStudy:
 
     def run(self, amount: int) -> None:
         """Look deeper, or for longer, at the position itself; what is stopped changes nothing."""
+        known = self._seen.get(())
+        if amount and known is not None and known.branches and not known.counted:
+            raise UserError(f"agent {self._engine.spec!r} has solved this: there is no more to run")
         view = self._ask(self.spent + amount, [])
-        self._spent += amount
+        if view.counted:  # what is solved was not run for longer
+            self._spent += amount
         self._seen = {(): view}
 
     def look(self, path: Sequence[int]) -> View:

@@ -22,8 +22,8 @@ MOST_DRAWN, DEEPEST = 2000, 40
 """Boxes and plies that a picture may have."""
 
 HELP = {
-    "run": ("run [N]", "search on from the root: N simulations more, or N plies deeper"),
-    "list": ("list [K]", "the moves here: proven wins, then the most visited first"),
+    "run": ("run [N]", "search on from the root: N simulations, plies or seconds more"),
+    "list": ("list [K]", "the moves here, the best first: what is proven, then by visits or value"),
     "down": ("down MOVE…", "look at the position after a move, in the same search"),
     "up": ("up", "back towards the root"),
     "root": ("root", "back to the root"),
@@ -32,14 +32,17 @@ HELP = {
     "board": ("board", "draw the board"),
     "position": ("position [P]", "print the position, or begin anew from a text or a name"),
     "play": ("play [MOVE…]", "play moves, or what was looked at; the position becomes the root"),
-    "undo": ("undo", "take a played move back, to the search as it was"),
+    "undo": ("undo [N]", "take N played moves back, or one, to the search as it was"),
     "compare": ("compare [AGENT]", "what another agent thinks here, side by side"),
-    "tree": ("tree FILE.svg [K] [D]", "draw the K most visited moves to depth D"),
+    "tree": ("tree FILE.svg [K] [D]", "draw the first K moves of every list, to depth D"),
     "save": ("save FILE", "write the exploration as text"),
     "load": ("load FILE", "go on with one that was written"),
     "help": ("help [COMMAND]", "this list"),
-    "quit": ("quit", "leave"),
+    "quit": ("quit", "leave; exit does so too"),
 }
+
+
+ALIASES = {"exit": "quit", "?": "help"}
 
 
 class Commands:
@@ -58,7 +61,7 @@ class Commands:
         words = line.split()
         if not words:
             return
-        word = "quit" if words[0] == "exit" else "help" if words[0] == "?" else words[0].lower()
+        word = ALIASES.get(words[0].lower(), words[0].lower())
         if word not in HELP:
             raise UserError(f"there is no command {word!r}; {nearest(word, HELP)}")
         commands: dict[str, Callable[[Sequence[str]], None]] = {
@@ -70,7 +73,7 @@ class Commands:
         """List what the last word of an unfinished line may become."""
         *before, last = line.lstrip().split(" ")
         if not before:
-            known: Sequence[str] = list(HELP)
+            known: Sequence[str] = [*HELP, "exit"]
         elif before[0] in ("down", "play"):
             known = self.exploration.position.legal() if len(before) == 1 else []
         elif before[0] == "position":
@@ -88,8 +91,8 @@ class Commands:
         start = time.perf_counter()
         done = at.run(amount or None)
         seconds = time.perf_counter() - start
-        total = f"{at.study.spent} in all" if at.study.spent else "by its own settings"
-        print(f"{at.engine.unit}: {done} more, {total}; {seconds:.2f} s")
+        what = f"{at.engine.unit}: {done} more, {at.study.spent} in all"
+        print(f"{what if done else 'searched by its own settings'}; {seconds:.2f} s")
         print(headline(at.roots[-1].position, at.study.look([])))
 
     def _list(self, words: Sequence[str]) -> None:
@@ -165,7 +168,13 @@ class Commands:
         print(f"played: {' '.join(at.moves())}")
 
     def _undo(self, words: Sequence[str]) -> None:
-        print(f"took {self.exploration.undo()} back")
+        (count,) = _numbers("undo", words, 1)
+        played = len(self.exploration.moves())
+        if count > max(1, played):
+            raise UserError(f"{played} {'move was' if played == 1 else 'moves were'} played")
+        taken = [self.exploration.undo() for _ in range(count)]
+        left = " ".join(self.exploration.moves())
+        print(f"took {' '.join(taken[::-1])} back{f'; played: {left}' if left else ''}")
 
     def _compare(self, words: Sequence[str]) -> None:
         at = self.exploration

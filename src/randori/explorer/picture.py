@@ -51,7 +51,8 @@ def grow(study: Study, position: Position, path: Sequence[int], count: int, dept
     """Collect the `count` most visited moves of every position, down to `depth` plies."""
     view = study.look(path)
     below = _grow_below(study, position, view, path, count, depth, 1)
-    caption = f"{view.visits} {view.counted} · {signed(view.value)}"
+    searched = f"{view.visits} {view.counted} · " if view.counted else ""
+    caption = f"{searched}{signed(view.value)}"
     side = position.game.glyphs[position.to_move == "second"]
     return Twig(f"{side} to move", caption, view.value, 1.0, True, below)
 
@@ -80,7 +81,7 @@ def _grow_below(
 
 def _caption(one: Branch) -> str:
     value = f"proven {one.proven}" if one.proven else signed(one.q)
-    return f"{one.visits} · {value}"
+    return f"{one.visits} · {value}" if one.visits else value
 
 
 def draw_tree(trunk: Twig, title: str) -> str:

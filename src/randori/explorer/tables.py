@@ -41,6 +41,8 @@ def describe(
     shown = view.branches[:count]
     columns = {name: [COLUMNS[name](one) for one in shown] for name in wanted}
     known = {name: cells for name, cells in columns.items() if set(cells) - {NOTHING, ""}}
+    if not view.counted:
+        known.pop("visits", None)
     heads = ["move", *(view.counted if name == "visits" else name for name in known)]
     names = [position.action_text(one.action) for one in shown]
     rows = [heads, *map(list, zip(names, *known.values(), strict=True))]
@@ -67,7 +69,8 @@ def headline(position: Position, view: View) -> str:
     if view.value is None:
         return f"{side} to move, not searched yet"
     counted = view.counted.removesuffix("s") if view.visits == 1 else view.counted
-    words = [f"{side} to move", f"{view.visits} {counted}", f"value {signed(view.value)}"]
+    words = [f"{side} to move", *([f"{view.visits} {counted}"] if counted else [])]
+    words.append(f"value {signed(view.value)}")
     words += [f"proven {view.proven}"] if view.proven else []
     words += [f"network {signed(view.own)}"] if view.own is not None else []
     words += [f"best {position.action_text(view.best.action)}"] if view.best else []
@@ -76,7 +79,7 @@ def headline(position: Position, view: View) -> str:
 
 def describe_line(position: Position, view: View) -> list[str]:
     """Write the expected line of play, a move a row, with what is known of each."""
-    rows = [["move", "side", view.counted, "prior", "Q", "proven"]]
+    rows = [["move", "side", view.counted or "visits", "prior", "Q", "proven"]]
     for one in view.line:
         side = position.game.glyphs[position.to_move == "second"]
         cells = [str(one.visits) if one.visits else NOTHING, _share(one.prior), signed(one.q)]

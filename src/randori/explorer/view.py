@@ -48,7 +48,7 @@ class View:
     line: Sequence[Branch]
     """the moves that the search expects"""
     counted: str = "visits"
-    """what the visits are"""
+    """what the visits are; empty where nothing was counted"""
 
     @property
     def best(self) -> Branch | None:
@@ -62,19 +62,25 @@ def blank_view(actions: Sequence[int]) -> View:
 
 
 def view_analysis(analysis: Analysis) -> View:
-    """Turn the report of an agent without a tree into a view; its moves keep their order."""
+    """Turn the report of an agent without a tree into a view; its moves keep their order.
+
+    A solver counts nothing: what stands for visits there are scores.
+    """
+    is_exact = not analysis.evaluations and all(move.proven for move in analysis.moves)
     with_priors = any(move.prior for move in analysis.moves)
 
     def branch(move: Move) -> Branch:
         prior = move.prior if with_priors else None
-        return Branch(move.action, move.visits, prior, q=move.value, proven=move.proven)
+        visits = 0 if is_exact else move.visits
+        return Branch(move.action, visits, prior, q=move.value, proven=move.proven)
 
     branches = [branch(move) for move in analysis.moves]
     known = {one.action: one for one in branches}
     line = [Branch(action) for action in analysis.line]
     line[:1] = [known.get(one.action, one) for one in line[:1]]
     total = analysis.evaluations or sum(one.visits for one in branches)
-    return View(total, analysis.value, None, None, branches, line, "nodes")
+    proven = line[0].proven if is_exact and line else None
+    return View(total, analysis.value, None, proven, branches, line, "" if is_exact else "nodes")
 
 
 def find_node(tree: Tree, path: Sequence[int]) -> int | None:

@@ -118,7 +118,9 @@ class AlphaZero:
     def _restore_games(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on with the games in progress, unless this machine plays so many others."""
         stored = [_part(arrays, f"selfplay.{i}.") for i in range(len(self._selfplay.groups))]
-        fits = all(group.fits(part) for group, part in zip(self._selfplay.groups, stored, strict=True))
+        fits = all(
+            group.fits(part) for group, part in zip(self._selfplay.groups, stored, strict=True)
+        )
         if not fits or f"selfplay.{len(stored)}.roots" in arrays:
             logger.warning("other slots or threads than before: games in progress begin anew")
             return
@@ -230,7 +232,9 @@ class AlphaZero:
             self._keep(batch, tally)
             tally.seconds = time.monotonic() - start
             self._tell()
-            if self._stopping or (not self._config.deterministic and self._progress() >= self._until):
+            if self._stopping or (
+                not self._config.deterministic and self._progress() >= self._until
+            ):
                 break
 
     def _keep(self, batch: Batch, tally: Tally) -> None:

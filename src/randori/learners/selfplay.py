@@ -247,7 +247,9 @@ class Group:
 
     def _used(self, name: str) -> NDArray[np.bool_] | None:
         """Tell which entries [B, L] of a slot array are in use; None for those without axis L."""
-        ends = {"moves": "plies"} | dict.fromkeys(("states", "counts", "values", "surprise"), "rows")
+        ends = {"moves": "plies"} | dict.fromkeys(
+            ("states", "counts", "values", "surprise"), "rows"
+        )
         if name not in ends:
             return None
         count: NDArray[np.int32] = getattr(self._slots, ends[name])
@@ -272,9 +274,7 @@ class Group:
                 if kept.shape == array.shape:  # otherwise the archive was switched on or off
                     array[:] = kept
         except (KeyError, ValueError):
-            raise UserError(
-                "the games in progress do not fit: the rules have changed"
-            ) from None
+            raise UserError("the games in progress do not fit: the rules have changed") from None
         self._replant(np.ascontiguousarray(arrays["roots"], dtype=np.uint64))
 
     def forget_trees(self) -> None:

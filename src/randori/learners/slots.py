@@ -350,9 +350,7 @@ def play_on(
                 break
             if slots.budget[slot] == 0:
                 open_search(tree, slots, slot, knobs, habits)
-            elif not finish_move(
-                tree, slots, slot, harvest, archive, temperatures, knobs, habits
-            ):
+            elif not finish_move(tree, slots, slot, harvest, archive, temperatures, knobs, habits):
                 break
         rows += asked.in_flight[slot]
         cramped |= why == NO_ROOM

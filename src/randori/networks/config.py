@@ -18,7 +18,9 @@ class NetworkConfig:
     value_channels: int = 32  # resnet: channels that the value head pools
     dropout: float = 0.3  # cnn only: share of fully connected units dropped while training
     batch_norm: bool = True  # after convolutions; off for policy-gradient learners; mlp has none
-    value: Literal["scalar", "wdl"] = "scalar"  # resnet: tanh, or win, draw and loss (trained as such)
+    value: Literal["scalar", "wdl"] = (
+        "scalar"  # resnet: tanh, or win, draw and loss (trained as such)
+    )
     pooling: Literal["none", "squeeze", "global"] = "none"  # resnet: how blocks see the whole board
     reply: bool = False  # resnet: while training, also guess the opponent's answer
     ownership: bool = False  # resnet: while training, also guess who has which cell in the end

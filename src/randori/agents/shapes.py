@@ -1,0 +1,164 @@
+"""Agents of paper B: learned local shapes, and the simple players that they are measured by.
+
+All of them leave their own one-point eyes alone and pass only if nothing else is left, whatever
+the rules allow.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.agents.classical import GreedyPlayer
+from randori.agents.simple import expect_no_value
+from randori.errors import UserError
+from randori.games.game import Game
+from randori.games.kernels import State
+from randori.runs.checkpoint import Model, read_model
+from randori.search.alphabeta import AlphaBetaConfig
+from randori.search.search import Analysis, Move
+from randori.search.valued import ValuedAlphaBeta
+from randori.shapes.influence import influence_of
+from randori.shapes.sensible import lives_by_liberties, sensible
+from randori.shapes.sets import parse_sets
+from randori.shapes.tables import board_turns, build_tables
+from randori.shapes.value import ShapeValue
+
+MODELS = Path(__file__).parents[1] / "models"
+CLOCK_DEPTH = 20
+"""Plies at most, if a clock decides."""
+
+
+def alp(game: Game, value: str | None) -> GreedyPlayer:
+    """Average liberty player: mean liberties of own chains less those of the opponent's."""
+    expect_no_value("alp", value)
+    if not lives_by_liberties(game):
+        raise UserError(f"alp counts liberties, which {game.name} has none of; try greedy")
+    return GreedyPlayer(sensible(game), "liberties")
+
+
+def influence(game: Game, value: str | None) -> GreedyPlayer:
+    """Play for the points that own stones outweigh the opponent's at."""
+    expect_no_value("influence", value)
+    board_turns(game)
+    judged = replace(sensible(game), evaluations={"influence": influence_of(game)})
+    return GreedyPlayer(judged, "influence")
+
+
+class ShapesPlayer:
+    """Plays by the sum of shape weights: after one ply, or by alpha-beta over it."""
+
+    def __init__(self, value: ShapeValue, depth: int = 1, seconds: float = 0.0) -> None:
+        self._value = value
+        self._search = None
+        if depth > 1:
+            config = AlphaBetaConfig(depth, seconds)
+            self._search = ValuedAlphaBeta(value.sensible_game, value, config)
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Pick the best moves; after one ply equals by lot."""
+        return self.judge(states, rng)[0]
+
+    def judge(
+        self, states: NDArray[np.uint64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Do the same, and return what the best moves are worth."""
+        if self._search is None:
+            return self._value.pick(states, rng)
+        found = self._search.run(states)
+        picked = np.array([one.line[0] for one in found], dtype=np.int32)
+        return picked, np.array([one.value for one in found], dtype=np.float32)
+
+    def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
+        """Value every move that the player considers by the board after it, the best one first."""
+        game = self._value.sensible_game
+        actions = game.legal_actions(state)
+        after = np.repeat(state[None], len(actions), axis=0)
+        for row, action in zip(after, actions, strict=True):
+            game.plain.play(row, action)
+        values = (-self._value.values(after)).tolist()
+        moves = [Move(a, 1, 0.0, v, None) for a, v in zip(actions, values, strict=True)]
+        line, worth, judged = [], max(values), len(actions)
+        if self._search is not None:
+            before = self._search.evaluations
+            (found,) = self._search.run(state[None])
+            line, worth = found.line, found.value
+            judged += self._search.evaluations - before
+        first = line[0] if line else max(moves, key=lambda move: move.value).action
+        order = sorted(moves, key=lambda move: (move.action != first, -move.value))
+        return Analysis(worth, order, line or [first], judged)
+
+
+def shapes(
+    game: Game,
+    value: str | None,
+    *,
+    depth: int | None = None,
+    seconds: float = 0.0,
+    which: int | None = None,
+) -> ShapesPlayer:
+    """Play by learned shapes: ``shapes:RUN``, ``shapes:FILE.safetensors`` or the shipped ones.
+
+    `depth` 2 and more search by alpha-beta; `which` of the pair of agents plays is 0 or 1.
+    """
+    path = _shipped(game) if value is None else Path(value)
+    if depth is None:
+        depth = CLOCK_DEPTH if seconds else 1
+    if depth < 1:
+        raise ValueError(f"depth must be at least 1, not {depth}")
+    return ShapesPlayer(load_shapes(game, path, which), depth, seconds)
+
+
+def shapes_info(value: ShapeValue, **counters: Any) -> dict[str, Any]:
+    """Describe shape weights, so that their file alone is enough to use them."""
+    tables = value.tables
+    hashed = [fact.weights for fact in tables.facts if fact.set.is_hashed]
+    return {
+        "game": value.game.identity,
+        "name": value.game.name,
+        "board": list(tables.board),
+        "sets": [str(one) for one in tables.sets],
+        "bins": hashed[0] if hashed else 1,
+        **counters,
+    }
+
+
+def load_shapes(game: Game, path: Path, which: int | None = None) -> ShapeValue:
+    """Read shape weights; they must be for this game and board, whatever its other options."""
+    return shapes_of(game, read_model(path), which)
+
+
+def shapes_of(game: Game, model: Model, which: int | None = None) -> ShapeValue:
+    """Build the value function of stored weights: `which` of the pair, or the better one."""
+    info = model.info
+    if "sets" not in info or "theta" not in model.weights:
+        raise UserError(f"{model.path} holds no shape weights; is it a network? Then use az:")
+    if info.get("name") != game.name or info.get("board") != list(game.board):
+        here = f"{game.name} on {game.board[0]}x{game.board[1]}"
+        raise UserError(f"{model.path} holds shapes for {info.get('game')}, not for {here}")
+    theta = model.weights["theta"]
+    which = int(info.get("better", 0)) if which is None else which
+    if not 0 <= which < len(theta):
+        raise UserError(f"{model.path} has {len(theta)} agents, from 0 on; there is no {which}")
+    tables = build_tables(_sets(model.path, info), game.board, board_turns(game), info["bins"])
+    if theta.shape[1] != tables.num_weights:
+        raise UserError(f"{model.path} is damaged: expected {tables.num_weights} weights")
+    return ShapeValue(game, tables, np.ascontiguousarray(theta[which], dtype=np.float32))
+
+
+def _sets(path: Path, info: Mapping[str, Any]) -> Any:
+    try:
+        return parse_sets(" ".join(info["sets"]))
+    except (TypeError, UserError) as error:
+        raise UserError(f"{path} is damaged: {error}") from None
+
+
+def _shipped(game: Game) -> Path:
+    path = MODELS / f"shapes-{game.name}-{game.board[0]}x{game.board[1]}.safetensors"
+    if not path.is_file():
+        here = f"{game.name} on {game.board[0]}x{game.board[1]}"
+        raise UserError(f"no shapes are shipped for {here}; name a run, as in shapes:runs/NAME")
+    return path

@@ -1,0 +1,1 @@
+"""Agents as programs that others drive: text protocols over stdin and stdout."""
