@@ -28,7 +28,7 @@ BELOW = {
     "runs": {"errors"},
     "agents": {"errors", "spec", "games", "search", "networks"},
     "agents.models": {"errors", "games", "networks", "runs"},
-    "agents.shapes": {"errors", "games", "search", "shapes", "runs"},
+    "agents.shapes": {"errors", "spec", "games", "search", "shapes", "runs"},
     "arena": {"errors", "spec", "games", "search", "agents"},
     "protocols": {"errors", "spec", "games", "search", "agents"},
     "learners": {

@@ -59,7 +59,8 @@ TINY = (
 GAME = "tictactoe"
 TIMELESS = (
     "iteration", "rows", "games", "steps", "policy_loss", "value_loss", "learning_rate",
-    "policy_entropy", "search_overruled", "game_length", "first_player_score", "draw_share",
+    "policy_entropy", "search_overruled", "game_length", "visits_entropy", "prior_entropy",
+    "search_changed", "value_error", "first_player_score", "draw_share",
     "scores", "gate_score", "gate_passed",
 )  # fmt: skip
 """Metrics that do not depend on the clock."""

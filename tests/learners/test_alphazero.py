@@ -15,7 +15,7 @@ from randori.errors import UserError
 from randori.games.records import read_records
 from randori.games.registry import load_game
 from randori.learners import alphazero
-from randori.learners.alphazero import AlphaZero
+from randori.learners.alphazero import SAMPLE_GAMES, AlphaZero
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Status
 from randori.learners.training import change_run, start_run, train
@@ -338,7 +338,7 @@ def test_sample_games_are_kept_as_text(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "stop.iterations=1")
     train(run, ignore)
     kept = list(read_records(run.path / "games" / "000001.jsonl"))
-    assert 1 <= len(kept) <= 8
+    assert 1 <= len(kept) <= SAMPLE_GAMES
     for record in kept:
         assert record.replay()[-1].outcome == record.result is not None
 

@@ -70,7 +70,7 @@ def test_many_kills_do_not_change_the_weights(
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     """One line says so, and the resumed run ends as if there had been room."""
-    files = {100: "metrics.jsonl", 2200: "replay", 9000: "checkpoints", 20_000: "checkpoints"}
+    files = {100: "metrics.jsonl", 3000: "replay", 9000: "checkpoints", 20_000: "checkpoints"}
     lines = outcome(start("refuse", tmp_path / "runs", *files)).splitlines()
     for line, (limit, file) in zip(lines, files.items(), strict=True):
         folder = tmp_path / "runs" / f"full-{limit}"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -14,7 +13,7 @@ from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
-from randori.search.puct import Knobs
+from randori.search.puct import Knobs, exp_of, soften
 from randori.search.search import Search, SearchConfig, make_questions, plant_all, step
 from randori.search.tree import (
     DRAWN,
@@ -35,12 +34,6 @@ F = np.float32
 ZERO = F(0)
 WORTH = {WON: F(1), LOST: F(-1), DRAWN: F(0)}
 Build = Callable[[Game], Any]
-
-
-@numba.njit
-def exp(x: np.float32) -> np.float32:
-    """The C library's, as kernels call it; numpy's own differs in the last bit."""
-    return np.float32(math.exp(x))
 
 
 @dataclass
@@ -115,10 +108,11 @@ class Naive:
         self.game.plain.planes(node.state, self.words)
         logits, node.value = self.judge(self.words)
         sums = [F(sum(logits[f] for f in self.game.factors[e.action])) for e in node.edges]
-        weights = [exp(F(x - max(sums))) for x in sums]
-        total = ZERO
-        for weight in weights:
-            total += weight
+        weights = [exp_of(F(x - max(sums))) for x in sums]
+        parts = [ZERO] * 4  # kernels add in this order, and the last bit depends on it
+        for k, weight in enumerate(weights):
+            parts[k % 4 if k < len(weights) // 4 * 4 else 0] += weight
+        total = (parts[0] + parts[1]) + (parts[2] + parts[3])
         for edge, weight in zip(node.edges, weights, strict=True):
             edge.prior = weight / total
             edge.q = max(node.value - F(self.fpu), F(-1))
@@ -252,6 +246,21 @@ def test_logits_are_summed_over_factors(hashed: Build) -> None:
     naive = Naive(game, evaluator.judge)
     for slot, state in enumerate(states):
         assert_same(search.trees, slot, naive.search(naive.node(state), 100))
+
+
+def test_exponentials_are_right_to_the_last_places() -> None:
+    """Compiled and plain alike, and close to those of double precision."""
+    logits = np.concatenate([np.linspace(-86, 0, 20_001), [-0.0, -1e-7, -1e-30]]).astype(F)
+    plain = np.array([exp_of(x) for x in logits])
+    assert plain.dtype == F
+    exact = np.exp(logits.astype(np.float64))
+    assert np.max(np.abs(plain - exact) / exact) < 2.0**-22
+    assert exp_of(ZERO) == 1.0
+    assert 0 < exp_of(F(-1e9)) == exp_of(F(-np.inf)) < 1e-37
+    odds = logits + F(5)
+    total = game_of("tictactoe").kernel(soften)(odds, len(odds), F(5))
+    assert np.array_equal(odds, [exp_of(F(F(x + F(5)) - F(5))) for x in logits])
+    assert total == pytest.approx(odds.astype(np.float64).sum(), rel=1e-5)
 
 
 def test_budgets_are_each_slots_own(hashed: Build) -> None:

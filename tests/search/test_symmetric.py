@@ -109,4 +109,5 @@ def test_factors_that_do_not_turn_are_noticed() -> None:
     assert turned_logits(actions, factors, 4) is None
     fitting = np.array([[0, 1, 2, 3], [1, 0, 3, 2]], dtype=np.int32)
     table = turned_logits(fitting, factors, 4)
-    assert table is not None and table.tolist() == [[0, 1, 2, 3], [1, 0, 2, 3]]
+    assert table is not None
+    assert table.tolist() == [[0, 1, 2, 3], [1, 0, 2, 3]]

@@ -17,6 +17,7 @@ from randori.agents.simple import expect_no_value
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
+from randori.games.registry import load_game
 from randori.runs.checkpoint import Model, read_model
 from randori.search.alphabeta import AlphaBetaConfig
 from randori.search.search import Analysis, Move
@@ -26,6 +27,7 @@ from randori.shapes.sensible import lives_by_liberties, sensible
 from randori.shapes.sets import parse_sets
 from randori.shapes.tables import board_turns, build_tables
 from randori.shapes.value import ShapeValue
+from randori.spec import parse_spec
 
 MODELS = Path(__file__).parents[1] / "models"
 CLOCK_DEPTH = 20
@@ -126,9 +128,20 @@ def shapes_info(value: ShapeValue, **counters: Any) -> dict[str, Any]:
     }
 
 
-def load_shapes(game: Game, path: Path, which: int | None = None) -> ShapeValue:
-    """Read shape weights; they must be for this game and board, whatever its other options."""
-    return shapes_of(game, read_model(path), which)
+def load_shapes(
+    game: Game, path: Path, which: int | None = None, *, any_board: bool = False
+) -> ShapeValue:
+    """Read shape weights; they must be for this game and board, whatever its other options.
+
+    With `any_board` those of another size are read too, onto a game that only has its tables.
+    """
+    model = read_model(path)
+    board = model.info.get("board")
+    if any_board and board != list(game.board) and model.info.get("name") == game.name:
+        spec = parse_spec(game.spec)
+        options = {**spec.options, "size": str(board[0] if board else 0)}
+        game = load_game(str(replace(spec, options=options)))
+    return shapes_of(game, model, which)
 
 
 def shapes_of(game: Game, model: Model, which: int | None = None) -> ShapeValue:

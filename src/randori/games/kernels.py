@@ -76,6 +76,10 @@ def scratch(size: int) -> NDArray[np.uint64]:
     return np.zeros(size, dtype=np.uint64)
 
 
+def prefetch(array: Any, index: int) -> None:
+    """Ask memory for ``array[index]``, which will be read soon; a hint, so any index will do."""
+
+
 def mix(key: np.uint64, word: np.uint64) -> np.uint64:
     """Stir `word` into the hash `key` (the finaliser of splitmix64)."""
     key = (key ^ word) + np.uint64(0x9E3779B97F4A7C15)
@@ -227,9 +231,11 @@ def _intrinsics() -> dict[Any, Any]:
     from numba.core.errors import TypingError
     from numba.extending import intrinsic
     from numba.np import arrayobj
+    from llvmlite import ir as untyped_ir
 
     arrays: Any = arrayobj
     cgutils: Any = untyped_cgutils
+    ir: Any = untyped_ir
 
     def popcount_typing(typing: Any, word: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -267,6 +273,22 @@ def _intrinsics() -> dict[Any, Any]:
 
         return row(size), emit
 
+    def prefetch_typing(typing: Any, array: Any, index: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            made = arrays.make_array(sig.args[0])(context, builder, args[0])
+            where = cgutils.get_item_pointer(
+                context, builder, sig.args[0], made, [args[1]], wraparound=False
+            )
+            byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+            signature = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+            hint = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+            read, near, data = flag(0), flag(3), flag(1)
+            builder.call(hint, [builder.bitcast(where, byte), read, near, data])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), emit
+
+    _INTRINSICS[prefetch] = intrinsic(prefetch_typing)
     _INTRINSICS[popcount] = intrinsic(popcount_typing)
     _INTRINSICS[lowest] = intrinsic(lowest_typing)
     _INTRINSICS[reverse] = intrinsic(reverse_typing)

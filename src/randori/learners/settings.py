@@ -87,7 +87,7 @@ class AlphaZeroConfig:
     window: int = 200_000
     """newest rows that are learnt from, at most"""
     first_window: int = 0
-    """the window grows from here as N^0.75 with the number N of rows so far; 0 leaves it as it is"""
+    """the window grows from here as N^0.75 with the number N of rows so far; 0 has it whole"""
     iteration_rows: int = 2_000
     """new rows an iteration"""
     warm_up_rows: int = 2_000

@@ -28,7 +28,17 @@ from randori.learners.harvest import (
     surprise_of,
 )
 from randori.search.cache import Cache
-from randori.search.puct import DONE, NO_ROOM, Knobs, Questions, absorb, add_noise, gather
+from randori.search.puct import (
+    AHEAD,
+    DONE,
+    NO_ROOM,
+    Knobs,
+    Questions,
+    absorb,
+    add_noise,
+    foresee,
+    gather,
+)
 from randori.search.roots import (
     draw_gumbel,
     gumbel_choice,
@@ -341,6 +351,8 @@ def play_on(
     rows = wide(0)
     cramped = False
     for slot in range(len(slots.budget)):
+        if slot + AHEAD < len(slots.budget):
+            foresee(trees, cache, asked, slot + AHEAD)
         tree = tree_of(trees, slot)
         absorb(tree, cache, asked, slot, factors, knobs)
         why = DONE

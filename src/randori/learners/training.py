@@ -101,7 +101,7 @@ def train(run: Run, listen: Listener) -> AlphaZero:
 
 
 def resume(learner: AlphaZero, run: Run, window: int) -> None:
-    """Give a learner what the newest checkpoint holds, if there is one, and forget what is newer."""
+    """Give a learner what the newest checkpoint holds, if there is one; forget what is newer."""
     newest = latest_checkpoint(run.path)
     if newest is None:
         return

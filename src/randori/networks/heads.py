@@ -74,7 +74,7 @@ class Outputs(NamedTuple):
 
 
 class ValueHead(nn.Module):
-    """A trunk's output [B, C, H, W] to scores [B, 1] or [B, 3], from board-wide mean and maximum."""
+    """A trunk's output [B, C, H, W] to scores [B, n], from board-wide mean and maximum."""
 
     def __init__(self, channels: int, width: int, hidden: int, norm: bool, scores: int) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class ValueHead(nn.Module):
 
 
 class OwnerHead(nn.Module):
-    """A trunk's output [B, C, H, W] to logits [B, planes * H * W] of a cell being mine in the end."""
+    """A trunk's output [B, C, H, W] to a logit of each cell being mine in the end."""
 
     def __init__(self, channels: int, planes: int) -> None:
         super().__init__()

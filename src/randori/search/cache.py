@@ -47,15 +47,20 @@ def node_key(tree: Tree, node: int, words: NDArray[np.uint64]) -> np.uint64:
     return mix(key, U0) | np.uint64(1)
 
 
+def place_of(cache: Cache, key: np.uint64) -> int:
+    """Return where `key` stands if it is there."""
+    return wide((key >> np.uint64(1)) & np.uint64(len(cache.keys) - 1))
+
+
 def recall(cache: Cache, key: np.uint64) -> int:
     """Return the place of `key`, or -1."""
-    place = (key >> np.uint64(1)) & np.uint64(len(cache.keys) - 1)
-    return wide(place) if cache.keys[place] == key else wide(-1)
+    place = place_of(cache, key)
+    return place if cache.keys[place] == key else wide(-1)
 
 
 def remember(cache: Cache, key: np.uint64, tree: Tree, node: int) -> None:
     """Store the value and priors of an expanded node."""
-    place = (key >> np.uint64(1)) & np.uint64(len(cache.keys) - 1)
+    place = place_of(cache, key)
     cache.keys[place] = key
     cache.values[place] = tree.nodes[node].value
     first = tree.nodes[node].first

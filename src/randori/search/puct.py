@@ -12,18 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.dice import Dice, gamma
-from randori.games.kernels import wide
+from randori.games.kernels import prefetch, wide
 from randori.games.rules import STATE_WORDS, planes
-from randori.search.cache import Cache, node_key, recall, remember
+from randori.search.cache import Cache, node_key, place_of, recall, remember
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
+    EDGE,
+    EDGES,
     FORCED,
     GUMBEL,
+    NODES,
     NONE,
+    PATH,
     PLAIN,
     RULE,
     UNKNOWN,
     Tree,
+    Trees,
     add_node,
     back_up,
     has_room,
@@ -36,6 +41,11 @@ BUSY: int = wide(-3)
 """Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
 
 
+LN2_HIGH = np.float32(355 / 512)
+LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
+EDGES_A_LINE = 64 // EDGE.itemsize
+AHEAD = 3
+"""How many slots before its turn a slot's memory is asked for."""
 NO_HALVING = np.zeros((1, 1), dtype=np.int32)
 
 
@@ -108,7 +118,9 @@ def pick_root(tree: Tree, knobs: Knobs) -> int:
 def descend(tree: Tree, knobs: Knobs) -> int:
     """Walk from the root to a node without priors or with a known result, making it if needed."""
     node = wide(0)
+    tree.path[0] = 0
     while tree.nodes[node].expanded and tree.nodes[node].proven == UNKNOWN:
+        note(tree, node)
         edge = NONE
         if node == 0 and tree.used[RULE] != PLAIN:
             edge = pick_root(tree, knobs)
@@ -116,9 +128,46 @@ def descend(tree: Tree, knobs: Knobs) -> int:
             edge = pick_edge(tree, node, knobs.exploration)
         child = tree.edges[edge].child
         if child == NONE:
-            return add_node(tree, node, edge) if has_room(tree) else NO_ROOM
+            if not has_room(tree):
+                return NO_ROOM
+            node = add_node(tree, node, edge)
+            break
         node = child
+    note(tree, node)
     return node
+
+
+def note(tree: Tree, node: int) -> None:
+    """Add a node to the path, if there is room."""
+    end = tree.path[0]
+    if end < 3 * PATH:
+        first = tree.nodes[node].first
+        tree.path[end + 1] = node
+        tree.path[end + 2] = first
+        tree.path[end + 3] = first + tree.nodes[node].count
+        tree.path[0] = end + 3
+
+
+def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
+    """Ask memory for what a slot will read when its turn comes.
+
+    With thousands of trees nothing is near any more, and a walk from node to node would wait for
+    each of them. The answer goes up the last path, and the next descent mostly follows it.
+    """
+    nodes = trees.nodes[slot]
+    edges = trees.edges[slot]
+    path = trees.paths[slot]
+    prefetch(nodes, wide(trees.used[slot, NODES]))
+    prefetch(edges, wide(trees.used[slot, EDGES]))
+    for k in range(asked.in_flight[slot]):
+        place = place_of(cache, asked.keys[asked.first_row[slot] + k])
+        prefetch(cache.keys, place)
+        prefetch(cache.values, place)
+        prefetch(cache.priors[place], 0)
+    for i in range(1, path[0], 3):
+        prefetch(nodes, wide(path[i]))
+        for e in range(path[i + 1], path[i + 2], EDGES_A_LINE):
+            prefetch(edges, e)
 
 
 def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
@@ -171,26 +220,60 @@ def expand(tree: Tree, node: int, value: np.float32, fpu: float) -> None:
     tree.nodes[node].expanded = 1
 
 
+def exp_of(x: np.float32) -> np.float32:
+    """Return e ** x for x ≤ 0, within two units in the last place; below −87 as at −87.
+
+    A loop over it uses vector instructions, and it has the same bits everywhere; the C library's
+    does neither.
+    """
+    x = max(x, np.float32(-87.0))
+    twos = np.int32(x * np.float32(1.44269504) - np.float32(0.5))
+    n = np.float32(twos)
+    r = x - n * LN2_HIGH - n * LN2_LOW
+    series = np.float32(1 / 720) + r * np.float32(1 / 5040)
+    series = np.float32(1 / 120) + r * series
+    series = np.float32(1 / 24) + r * series
+    series = np.float32(1 / 6) + r * series
+    series = np.float32(0.5) + r * series
+    series = np.float32(1.0) + r * (np.float32(1.0) + r * series)
+    power = np.int32(twos + np.int32(127)) << np.int32(23)
+    return series * np.int32(power).view(np.float32)
+
+
+def soften(odds: NDArray[np.float32], count: int, top: np.float32) -> np.float32:
+    """Turn logits into their exponentials, the largest into 1; return the sum."""
+    for k in range(count):
+        odds[k] = exp_of(odds[k] - top)
+    a = b = c = d = np.float32(0.0)  # four sums at once need not wait for each other
+    whole = count - count % 4
+    for k in range(0, whole, 4):
+        a += odds[k]
+        b += odds[k + 1]
+        c += odds[k + 2]
+        d += odds[k + 3]
+    for k in range(whole, count):
+        a += odds[k]
+    return (a + b) + (c + d)
+
+
 def set_priors(
     tree: Tree, node: int, logits: NDArray[np.float32], factors: NDArray[np.int32]
 ) -> None:
     """Softmax over the legal actions; an action's logit is the sum of its factors' logits."""
     first = tree.nodes[node].first
     count = tree.nodes[node].count
+    odds = tree.odds
     top = np.float32(-np.inf)
-    for e in range(first, first + count):
+    for k in range(count):
+        action = tree.edges[first + k].action
         logit = np.float32(0.0)
         for f in range(factors.shape[1]):
-            logit += logits[factors[tree.edges[e].action, f]]
-        tree.edges[e].prior = logit
+            logit += logits[factors[action, f]]
+        odds[k] = logit
         top = max(top, logit)
-    total = np.float32(0.0)
-    for e in range(first, first + count):
-        weight = np.float32(math.exp(tree.edges[e].prior - top))
-        tree.edges[e].prior = weight
-        total += weight
-    for e in range(first, first + count):
-        tree.edges[e].prior /= total
+    total = soften(odds, count, top)
+    for k in range(count):
+        tree.edges[first + k].prior = odds[k] / total
 
 
 def add_noise(tree: Tree, dice: Dice, alpha: float, share: float) -> None:

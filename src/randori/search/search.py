@@ -10,7 +10,7 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
-from randori.search.puct import NO_ROOM, Knobs, Questions, absorb, gather
+from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
 from randori.search.tree import (
     DRAWN,
     LOST,
@@ -112,6 +112,8 @@ def step(
     rows = wide(0)
     cramped = False
     for slot in range(len(budgets)):
+        if slot + AHEAD < len(budgets):
+            foresee(trees, cache, asked, slot + AHEAD)
         tree = tree_of(trees, slot)
         absorb(tree, cache, asked, slot, factors, knobs)
         why = gather(tree, cache, asked, slot, rows, budgets[slot], knobs)

@@ -25,6 +25,8 @@ NONE: int = wide(-1)
 """No such node or edge."""
 
 NEVER = np.float32(-np.inf)
+PATH = 15
+"""Nodes of a descent that are noted."""
 
 
 NODE = np.dtype(
@@ -85,6 +87,11 @@ class Trees(NamedTuple):
     """[N] scratch for `reroot`"""
     weights: NDArray[np.float64]
     """[most_legal] scratch for drawing moves and noise"""
+    odds: NDArray[np.float32]
+    """[most_legal] scratch for the softmax"""
+    paths: NDArray[np.int32]
+    """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
+    and the one after its last: what the next step will read"""
 
 
 class Tree(NamedTuple):
@@ -99,6 +106,8 @@ class Tree(NamedTuple):
     actions: NDArray[np.int32]
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
+    odds: NDArray[np.float32]
+    path: NDArray[np.int32]
 
 
 def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
@@ -113,6 +122,8 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(game.num_actions, dtype=np.int32),
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
+        np.zeros(game.most_legal, dtype=np.float32),
+        np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
 
 
@@ -150,6 +161,8 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.actions,
         trees.places,
         trees.weights,
+        trees.odds,
+        trees.paths[slot],
     )
 
 
