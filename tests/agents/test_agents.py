@@ -304,7 +304,7 @@ def test_new_weights_are_heard_of() -> None:
         ("az:{tictactoe},fpu=inf", "az:fpu: expected a number, found 'inf'"),
         ("uct:5", "uct: options are written key=value, found '5'"),
         ("random:1", "random: options are written key=value, found '1'"),
-        ("az", "expected a run folder or a model file, as in az:runs/NAME"),
+        ("az", "no model for tictactoe comes with Randori: train one"),
         ("az:nowhere", "nowhere does not exist"),
         ("az:{tictactoe},simulations=0", "simulations must be at least 1"),
         ("az:{tictactoe},runtime=tpu", "no runtime 'tpu'"),

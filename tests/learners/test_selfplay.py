@@ -1,7 +1,7 @@
 """Self-play: every row is a position of a real game, and no slot ever waits for ever."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -15,13 +15,15 @@ from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners import selfplay
+from randori.learners.harvest import GAMES, ROWS
 from randori.learners.selfplay import Batch, FinishedGame, Group, Rows, SelfPlay, SelfPlayConfig
-from randori.learners.slots import GAMES, ROWS, play_on
+from randori.learners.slots import play_on
 from randori.search.search import SearchConfig
 from randori.search.tree import make_trees
 from randori.search.uniform import UniformEvaluator
 
 Build = Callable[[Game], Any]
+PARTS = [part.name for part in fields(Rows)]
 SPECS = ["tictactoe", "connect4", "othello:size=6"]
 
 
@@ -63,8 +65,7 @@ def play_games(group: Group, count: int) -> tuple[list[FinishedGame], Rows]:
 
 
 def join(parts: list[Rows]) -> Rows:
-    names = ("states", "counts", "values", "results")
-    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in PARTS))
 
 
 def replay(game: Game, record: FinishedGame) -> list[Any]:
@@ -213,7 +214,7 @@ def test_one_seed_one_series_of_games(hashed: Build) -> None:
         play_games(make_group(game, hashed(game), config, seed), 10) for seed in (1, 1, 2)
     )
     assert first[0] == again[0] != other[0]
-    for name in ("states", "counts", "values", "results"):
+    for name in PARTS:
         assert np.array_equal(getattr(first[1], name), getattr(again[1], name))
     assert len({tuple(record.moves) for record in first[0]}) > 5, "noise and temperature do work"
 
@@ -382,7 +383,7 @@ def test_play_on_compiled_as_plain(hashed: Build) -> None:
             ours, theirs = fast.take(), slow.take()
             assert ours.games == theirs.games
             assert ours.evaluations == theirs.evaluations
-            for name in ("states", "counts", "values", "results"):
+            for name in PARTS:
                 assert np.array_equal(getattr(ours.rows, name), getattr(theirs.rows, name))
             for name, part in fast._slots._asdict().items():
                 assert np.array_equal(part, getattr(slow._slots, name))

@@ -93,9 +93,7 @@ def set_up(game, board, side):
     return game.set_up(cells, side, "")
 
 
-def follow(
-    games: int, theta, nets, sight, room, fresh, other, memory, dice: Dice, faults
-) -> None:
+def follow(games: int, theta, nets, sight, room, fresh, other, memory, dice: Dice, faults) -> None:
     """Play at random; compare what is kept and foretold with what is found from scratch."""
     state, words = memory.state, memory.words
     for _ in range(games):

@@ -597,6 +597,51 @@ def bench(
 
 
 @app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="go-shapes.")],
+    figure: Annotated[
+        str | None,
+        typer.Argument(metavar="[EXPERIMENT]", help="figure3 to figure6; all if none is named."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small version, in a minute.")] = False,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of an experiment.")] = None,
+    number: Annotated[
+        int | None,
+        typer.Option("--games", min=1, help="Training games of a run; in ratings, games a pair."),
+    ] = None,
+    sets: Annotated[
+        str | None,
+        typer.Option(metavar="A,B …", help="Shape sets to learn with: 2x2, 2x2@, ..3x3@ …"),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="Training of each agent that is rated.")
+    ] = None,
+    size: Annotated[int, typer.Option(min=3, max=19, help="Board of the ratings.")] = 9,
+    depth: Annotated[int, typer.Option(min=1, help="Plies of the rated search.")] = 2,
+    shapes: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Trained shapes to rate and to draw.")
+    ] = None,
+    liberties: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Trained liberty shapes to rate.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs side by side.")] = 1,
+    seed: Seed = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Where results go.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run the experiments of a paper: tables here, results and plots in a folder."""
+    from randori.cli.reproduce import Wish
+    from randori.cli.reproduce import reproduce as run_paper
+
+    folder = output or Path("runs") / f"{paper}{'-quick' if quick else ''}"
+    wish = Wish(quick, runs, number, sets, minutes, size, depth, shapes, liberties, jobs, seed,
+                folder, json)  # fmt: skip
+    run_paper(paper, figure, wish)
+
+
+@app.command()
 def gtp(
     game: Game,
     agent: Annotated[

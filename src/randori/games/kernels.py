@@ -226,12 +226,12 @@ def _intrinsics() -> dict[Any, Any]:
     """Map the bit functions above to single machine instructions, and `scratch` to the stack."""
     if _INTRINSICS:
         return _INTRINSICS
+    from llvmlite import ir as untyped_ir
     from numba import types
     from numba.core import cgutils as untyped_cgutils
     from numba.core.errors import TypingError
     from numba.extending import intrinsic
     from numba.np import arrayobj
-    from llvmlite import ir as untyped_ir
 
     arrays: Any = arrayobj
     cgutils: Any = untyped_cgutils

@@ -119,7 +119,10 @@ class Shapes:
         while not self.is_stopping and progress_of(self._config.stop, self.counters) < until:
             self.iterate()
             fresh = True
-            if self.counters.seconds - self.counters.saved_at >= 60 * self._config.checkpoint_minutes:
+            if (
+                self.counters.seconds - self.counters.saved_at
+                >= 60 * self._config.checkpoint_minutes
+            ):
                 self.save()
                 fresh = False
         if fresh:

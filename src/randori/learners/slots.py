@@ -143,13 +143,13 @@ def new_game(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habi
     start(root)
     plies = wide(0)
     dice = slots.dice[slot]
-    if habits.archive_share > 0.0 and uniform(dice) < habits.archive_share:
-        if archive.filled[0] > 0:
-            place = wide(below(dice, archive.filled[0]))
-            plies = wide(archive.plies[place])
-            for ply in range(plies):
-                slots.moves[slot, ply] = archive.moves[place, ply]
-                play(root, archive.moves[place, ply])
+    again = habits.archive_share > 0.0 and uniform(dice) < habits.archive_share
+    if again and archive.filled[0] > 0:
+        place = wide(below(dice, archive.filled[0]))
+        plies = wide(archive.plies[place])
+        for ply in range(plies):
+            slots.moves[slot, ply] = archive.moves[place, ply]
+            play(root, archive.moves[place, ply])
     plant(tree, root)
     slots.plies[slot] = plies
     slots.rows[slot] = 0

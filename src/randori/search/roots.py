@@ -143,9 +143,9 @@ def pick_forced(tree: Tree, forced: float) -> int:
     root = tree.nodes[0]
     for e in range(root.first, root.first + root.count):
         tried = tree.edges[e].tried
-        if tried > 0 and tree.edges[e].q != NEVER:
-            if tried * tried < forced * tree.edges[e].prior * root.visits:
-                return e
+        owed = forced * tree.edges[e].prior * root.visits
+        if tried > 0 and tried * tried < owed and tree.edges[e].q != NEVER:
+            return e
     return NONE
 
 
@@ -167,10 +167,11 @@ def prune_forced(tree: Tree, forced: float, exploration: float) -> float:
         edge = tree.edges[root.first + k]
         if k != best and tree.weights[k] > 0.0:
             gap = limit - edge.q
-            earned = scale * edge.prior / gap - 1.0 if gap > 0.0 else np.inf
-            owed = math.sqrt(forced * edge.prior * root.visits)
-            tree.weights[k] = max(min(tree.weights[k], math.ceil(earned)), tree.weights[k] - owed)
-            tree.weights[k] = math.floor(tree.weights[k])
+            earned = math.inf  # it beats the best one whatever its visits
+            if gap > 0.0:
+                earned = np.ceil(scale * edge.prior / gap - 1.0)
+            owed = math.floor(math.sqrt(forced * edge.prior * root.visits))
+            tree.weights[k] = max(min(tree.weights[k], earned), tree.weights[k] - owed)
             if tree.weights[k] <= 1.0:
                 tree.weights[k] = 0.0
         total += tree.weights[k]
