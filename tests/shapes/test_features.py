@@ -7,9 +7,10 @@ from randori.games.dice import Dice, below
 from randori.games.kernels import ONGOING, U1, wide
 from randori.games.registry import load_game
 from randori.games.rules import legal, outcome, planes, play, start
-from randori.shapes.features import clear, holes, make_room, make_sight, see
+from randori.shapes.features import clear, see
 from randori.shapes.moves import score_move, weigh
 from randori.shapes.sets import parse_sets
+from randori.shapes.sight import holes, make_room, make_sight
 from randori.shapes.tables import board_turns, build_tables
 from randori.shapes.td import make_memory
 from randori.shapes.value import ShapeValue

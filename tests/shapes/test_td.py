@@ -77,7 +77,7 @@ def test_shapes_learn_to_beat_random_moves() -> None:
 
 @pytest.mark.parametrize("wrong", [{"alpha": 0}, {"epsilon": 1.5}, {"bins": 0}])
 def test_senseless_settings_are_refused(wrong) -> None:
-    with pytest.raises(ValueError, match="expected|goes"):
+    with pytest.raises(ValueError, match=r"expected|goes"):
         TdConfig(**wrong)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from randori.errors import UserError
@@ -40,12 +41,17 @@ def export_model(source: Path, target: Path) -> int:
     shape = replace(shape, reply=False, ownership=False)
     weights = {
         name: array.astype(np.float16) if array.ndim > 1 else array
-        for name, array in model.weights.items()
-        if not name.startswith(("reply.", "owners."))
+        for name, array in without_side_tasks(model.weights).items()
     }
     kept = {name: value for name, value in model.info.items() if name not in STAMPS}
     write_model(target, weights, {**kept, "network": to_dict(shape)})
     return target.stat().st_size
+
+
+def without_side_tasks(weights: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Leave out the heads that only training needs."""
+    side = ("reply.", "owners.")
+    return {name: array for name, array in weights.items() if not name.startswith(side)}
 
 
 STAMPS = ("format", "randori", "kind")

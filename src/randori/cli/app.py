@@ -221,6 +221,10 @@ def train(
     seed: Seed = 0,
     name: Annotated[str | None, typer.Option(help="Train in runs/NAME.")] = None,
     run: Annotated[Path | None, typer.Option(metavar="PATH", help="Train in this folder.")] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="MODEL", help="Begin with a run's or a file's weights."),
+    ] = None,
     runtime: Annotated[
         str | None, typer.Option(help="auto, cuda, openvino or torch: runs the network.")
     ] = None,
@@ -236,7 +240,7 @@ def train(
         ),
     ] = False,
 ) -> None:
-    """Train an agent from zero, in a new run folder."""
+    """Train an agent in a new run folder, from zero or from a trained model."""
     if name is not None and run is not None:
         raise UserError("--name and --run both say where to train; give one of them")
     from randori.games.registry import load_game
@@ -250,7 +254,7 @@ def train(
     path = Path("runs") / name if name is not None else run
     raise typer.Exit(
         start_training(game, learner=learner, preset=preset, settings=chosen, seed=seed,
-                       path=path, plain=plain, as_json=json)
+                       path=path, source=source, plain=plain, as_json=json)
     )  # fmt: skip
 
 

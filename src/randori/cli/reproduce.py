@@ -95,7 +95,13 @@ def figure4(wish: Wish) -> dict[str, Any]:
     """Learn with single and with combined sets."""
     from randori.papers.curves import Curve, draw_curves
     from randori.papers.go_shapes import (
-        QUICK, SMALL, Experiment, Finding, Study, experiments, figure4,
+        QUICK,
+        SMALL,
+        Experiment,
+        Finding,
+        Study,
+        experiments,
+        figure4,
     )  # fmt: skip
     from randori.shapes.sets import parse_sets
 

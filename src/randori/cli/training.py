@@ -6,6 +6,7 @@ import json
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_type_hints
@@ -17,7 +18,14 @@ from randori.games.registry import load_game
 from randori.learners.presets import PRESETS
 from randori.learners.settings import FIXED, AlphaZeroConfig, StopConfig
 from randori.learners.status import Counters
-from randori.learners.training import LEARNERS, change_run, game_of, start_run, train
+from randori.learners.training import (
+    LEARNERS,
+    change_run,
+    game_of,
+    network_config,
+    start_run,
+    train,
+)
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import from_dict, keys, override, to_dict
 from randori.runs.folder import Run, locked, open_run
@@ -43,6 +51,7 @@ def start_training(
     settings: list[str],
     seed: int,
     path: Path | None,
+    source: Path | None,
     plain: bool,
     as_json: bool,
 ) -> int:
@@ -50,8 +59,11 @@ def start_training(
     if learner not in LEARNERS:
         raise UserError(f"there is no learner {learner!r}; {nearest(learner, LEARNERS)}")
     game = load_game(spec)
-    config = override(AlphaZeroConfig(), [*preset_settings(preset), *settings])
-    run = start_run(game, config, seed=seed, path=path, learner=learner)
+    config = override(AlphaZeroConfig(), preset_settings(preset))
+    if source is not None:
+        config = replace(config, network=network_config(game, source, config.network))
+    config = override(config, settings)
+    run = start_run(game, config, seed=seed, path=path, learner=learner, source=source)
     return go_on(run, plain=plain, as_json=as_json)
 
 

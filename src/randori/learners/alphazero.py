@@ -90,6 +90,13 @@ class AlphaZero:
         self.counters = Counters()
         self.status = Status(counters=self.counters)
 
+    def begin_with(self, weights: dict[str, NDArray[Any]]) -> None:
+        """Start from the weights of another run."""
+        self._trainer.take_over(weights)
+        if self._best:
+            self._best = self._trainer.weights()
+        self._hand_over()
+
     def restore(self, checkpoint: Checkpoint, rows: dict[str, NDArray[Any]]) -> None:
         """Go on from a checkpoint and the replay rows that belong to it."""
         state, arrays = checkpoint.state, checkpoint.arrays

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from randori.agents.shapes import load_shapes, shapes_info
 from randori.errors import UserError
@@ -196,7 +197,7 @@ class Shapes:
             "size_games": self._size_games,
             "scores": list(self._scores),
         }
-        arrays = {"thetas": pair.thetas, "dice": pair.dice}
+        arrays: dict[str, NDArray[Any]] = {"thetas": pair.thetas, "dice": pair.dice}
         number = counters.checkpoint
         write_checkpoint(self._folder, number, {"theta": pair.thetas}, info, arrays, state)
         prune(self._folder)

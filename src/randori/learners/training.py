@@ -9,6 +9,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import torch
+
+from randori.agents.models import STAMPS, load_network, signature_of, without_side_tasks
 from randori.agents.registry import load_agent
 from randori.games.check import check
 from randori.games.game import Game
@@ -16,8 +19,17 @@ from randori.games.registry import load_game
 from randori.learners.alphazero import AlphaZero
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Counters, Listener, progress_of
+from randori.networks.build import build
+from randori.networks.config import NetworkConfig
+from randori.networks.grow import grow
 from randori.runs.atomic import explained, write_text
-from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
+from randori.runs.checkpoint import (
+    Model,
+    latest_checkpoint,
+    read_checkpoint,
+    read_model,
+    write_model,
+)
 from randori.runs.config import from_dict, override, to_dict
 from randori.runs.folder import Run, create_run, locked, open_run, save_run
 from randori.runs.metrics import rewind
@@ -27,6 +39,8 @@ from randori.spec import parse_spec
 LEARNERS = ("alphazero",)
 RULES = "game.py"
 """The copy of a user's own game in its run folder."""
+FIRST_MODEL = "first.safetensors"
+"""The model that a run began with, where it did not begin from zero."""
 CHECKED_GAMES = 5
 """Random games that a user's own rules must survive before they are compiled and trained on."""
 
@@ -34,22 +48,51 @@ logger = logging.getLogger(__name__)
 
 
 def start_run(
-    game: Game, config: AlphaZeroConfig, *, seed: int, path: Path | None, learner: str
+    game: Game,
+    config: AlphaZeroConfig,
+    *,
+    seed: int,
+    path: Path | None,
+    learner: str,
+    source: Path | None = None,
 ) -> Run:
     """Make a new run folder, once everything that the run needs has been seen to work.
 
     The rules of a user's own file are checked, because compiled kernels trust them, and copied: the
-    run goes on with the rules that it began with, from whatever folder it is resumed.
+    run goes on with the rules that it began with, from whatever folder it is resumed. So is the
+    model at `source`, if the run shall begin with its weights.
     """
     for opponent in config.evaluation.opponents:
         load_agent(opponent, game)
-    source = parse_spec(game.spec).name
-    if source.endswith(".py"):
+    rules = parse_spec(game.spec).name
+    if rules.endswith(".py"):
         check(game, games=CHECKED_GAMES, compiled=False)
+    first = None if source is None else fitting_model(game, source, config.network)
     run = create_run(path, learner=learner, game=game.spec, seed=seed, config=to_dict(config))
-    if source.endswith(".py"):
-        write_text(run.path / RULES, Path(source).read_text(encoding="utf-8"))
+    if rules.endswith(".py"):
+        write_text(run.path / RULES, Path(rules).read_text(encoding="utf-8"))
+    if first is not None:
+        info = {key: value for key, value in first.info.items() if key not in STAMPS}
+        write_model(run.path / FIRST_MODEL, first.weights, info)
     return run
+
+
+def network_config(game: Game, source: Path, wanted: NetworkConfig) -> NetworkConfig:
+    """Return the shape of a model, with the side tasks that are `wanted`."""
+    stored = read_model(source).info.get("network")
+    shape = from_dict(NetworkConfig, stored, str(source))
+    if shape.kind != "resnet":
+        return shape
+    return replace(shape, reply=wanted.reply, ownership=wanted.ownership)
+
+
+def fitting_model(game: Game, source: Path, shape: NetworkConfig) -> Model:
+    """Read a model whose weights a network of this shape can begin with."""
+    model = read_model(source)
+    load_network(game, source)
+    with torch.random.fork_rng(devices=[]):
+        grow(build(shape, signature_of(game)), without_side_tasks(model.weights))
+    return model
 
 
 def game_of(run: Run) -> Game:
@@ -104,6 +147,8 @@ def resume(learner: AlphaZero, run: Run, window: int) -> None:
     """Give a learner what the newest checkpoint holds, if there is one; forget what is newer."""
     newest = latest_checkpoint(run.path)
     if newest is None:
+        if (run.path / FIRST_MODEL).is_file():
+            learner.begin_with(without_side_tasks(read_model(run.path / FIRST_MODEL).weights))
         return
     checkpoint = read_checkpoint(newest)
     rows = read_shards(run.path, checkpoint.number, window, "results")

@@ -27,7 +27,7 @@ RATED_ON = "go:size={size},komi=7.5,suicide=no"
 ANCHOR = 850.0
 PAPER = {"random": -170, "influence": 700, "alp": 850, "shapes": 1070, "liberties": 1140,
          "search": 1210}  # fmt: skip
-"""What the paper found on its server; liberties are shapes with liberties, search shapes with it."""
+"""What the paper found on its server; liberties are shapes with liberties too."""
 OPENING_PLIES = 2
 """Random plies, the same in both games of a pair: else some pairs would repeat their games."""
 

@@ -8,7 +8,7 @@ the komi open; 7.5, that of the server it played on, gives both sides chances on
 import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class Study:
     final_games: int = 1_000
     seed: int = 0
     jobs: int = 1
-    td: TdConfig = TdConfig()
+    td: TdConfig = field(default_factory=TdConfig)
 
 
 QUICK = Study(runs=2, games=2_000, test_games=50, final_games=100)

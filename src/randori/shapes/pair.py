@@ -1,0 +1,133 @@
+"""A pair of agents that learn from playing each other, and their tests against fixed opponents."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.errors import UserError
+from randori.games.game import Game
+from randori.shapes.growth import grow
+from randori.shapes.sensible import sensible
+from randori.shapes.sets import ShapeSet
+from randori.shapes.sight import Weights, holes, make_room, make_sight
+from randori.shapes.tables import BINS, board_turns, build_tables
+from randori.shapes.td import (
+    DRAWS,
+    ERRORS,
+    FIRST_WINS,
+    GAMES,
+    GREEDY,
+    PLIES,
+    RANDOM,
+    UPDATES,
+    Rates,
+    make_memory,
+    test_games,
+    train_games,
+)  # fmt: skip
+from randori.shapes.value import ShapeValue
+
+
+@dataclass(frozen=True)
+class TdConfig:
+    """How a pair learns."""
+
+    alpha: float = 0.1
+    """step size, shared by all sets"""
+    epsilon: float = 0.1
+    """share of random moves in training"""
+    cascade: bool = False
+    """an error of its own for every set, of the value that more general sets make up (section 8)"""
+    from_random: bool = True
+    """whether judgements are also corrected by what followed a random move"""
+    bins: int = BINS
+    """weights of a hashed set"""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha <= 100 or not 0 <= self.epsilon <= 1:
+            raise ValueError("expected 0 < alpha <= 100 and 0 <= epsilon <= 1")
+        if not 1 <= self.bins <= 100_000_000:
+            raise ValueError(f"bins goes from 1 to 100 million, not {self.bins}")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a stretch of training games was like."""
+
+    games: int
+    plies: int
+    first_wins: int
+    draws: int
+    error: float
+    """root mean square of the errors of the whole value"""
+
+
+class Pair:
+    """Two agents with their own weights on one board; all memory belongs to the pair alone."""
+
+    def __init__(self, game: Game, sets: tuple[ShapeSet, ...], config: TdConfig, seed: int) -> None:
+        self.game, self.config = game, config
+        if not sets:
+            raise UserError("expected at least one shape set, such as 2x2")
+        self.tables = build_tables(sets, game.board, board_turns(game), config.bins)
+        self.thetas: Weights = np.zeros((2, self.tables.num_weights), dtype=np.float32)
+        self.games = 0
+        self.dice: NDArray[np.uint64] = np.random.default_rng(seed).integers(
+            0, 2**63, size=2, dtype=np.uint64
+        )
+        """of training and of tests: how often one tests does not change what is learnt"""
+        play, facts = sensible(game), self.tables.facts
+        filled = holes(game, self.tables)
+        self._train = play.kernel(train_games, **filled)
+        self._test = play.kernel(test_games, **filled)
+        self._memory = (
+            make_sight(self.tables),
+            make_room(self.tables),
+            make_memory(game, self.tables),
+        )
+        count = len(facts)
+        self._rates = Rates(
+            np.array([config.alpha / (count * fact.active) for fact in facts]),
+            self.tables.generality() if config.cascade else np.ones((count, count)),
+            config.epsilon,
+            config.from_random,
+        )
+
+    def train(self, games: int) -> Tally:
+        """Play so many games and learn from them."""
+        tally = np.zeros(6)
+        self._train(
+            games, self.games, self.thetas, self.tables.nets, self._rates, *self._memory,
+            self.dice[:1], tally,
+        )  # fmt: skip
+        self.games += games
+        error = float(np.sqrt(tally[ERRORS] / max(1.0, tally[UPDATES])))
+        played, plies, first_wins, draws = (
+            int(tally[i]) for i in (GAMES, PLIES, FIRST_WINS, DRAWS)
+        )
+        return Tally(played, plies, first_wins, draws, error)
+
+    def test(self, agent: int, games: int, *, at_random: bool = False) -> float:
+        """Return an agent's mean score against the game's usual evaluation, or random moves."""
+        score = np.zeros(1)
+        opponent = RANDOM if at_random else GREEDY
+        self._test(
+            games, self.thetas[agent], self.tables.nets, opponent, *self._memory, self.dice[1:],
+            score,
+        )  # fmt: skip
+        return float(score[0]) / games
+
+    def tests(self, games: int) -> tuple[float, float]:
+        """Test both agents."""
+        return self.test(0, games), self.test(1, games)
+
+    def value(self, agent: int) -> ShapeValue:
+        """Return an agent's value function as it is now."""
+        return ShapeValue(self.game, self.tables, self.thetas[agent].copy())
+
+    def start_from(self, other: "Pair") -> None:
+        """Take over what a pair on a smaller board, or with fewer sets, knows, and its dice."""
+        self.thetas = grow(other.thetas, other.tables, self.tables)
+        self.games = other.games
+        self.dice[:] = other.dice
