@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/games.md", "docs/arena.md", "docs/diagnosis.md")
+PAGES = (
+    "README.md", "docs/games.md", "docs/arena.md", "docs/diagnosis.md", "docs/training.md",
+)  # fmt: skip
 TINY = (
     "--iterations 1 --plain --runtime torch --set network.blocks=1 --set network.channels=8 "
     "--set selfplay.slots=8 --set selfplay.search.simulations=8 --set iteration_rows=20 "

@@ -9,7 +9,7 @@ import pytest
 from randori.games.dice import seed_dice
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.learners.archive import make_archive, remember_beginning
+from randori.learners.archive import MOST_RANDOM, make_archive, remember_beginning
 from randori.learners.harvest import (
     GAMES,
     NO_REPLY,
@@ -176,24 +176,36 @@ def test_surprise_is_a_divergence() -> None:
 
 
 def test_the_archive_keeps_beginnings() -> None:
-    """Each a true part of some game; a full archive forgets old ones."""
+    """Each follows some game and then a few random moves, and can be played on from its end."""
     archive = make_archive(GAME, 8)
     games = [played(seed)[0] for seed in range(30)]
     for number, game in enumerate(games):
-        remember_beginning(archive, game.moves, game.plies, DICE)
+        plain(remember_beginning)(archive, game.moves, game.plies, DICE)
         assert archive.filled[0] == min(8, number + 1)
     kept = [archive.moves[i, : archive.plies[i]].tolist() for i in range(8)]
     for beginning in kept:
-        sources = [game for game in games if game.moves[: len(beginning)].tolist() == beginning]
-        assert any(1 <= len(beginning) < game.plies for game in sources)
+        state = GAME.new_state()
+        for action in beginning:
+            assert action in GAME.legal_actions(state)
+            GAME.plain.play(state, action)
+        assert GAME.legal_actions(state)
+        shared = max(common(beginning, game.moves.tolist()) for game in games)
+        assert len(beginning) - shared < MOST_RANDOM
     assert len({len(beginning) for beginning in kept}) > 3
-    assert any(beginning != game.moves[: len(beginning)].tolist()
-               for beginning, game in zip(kept, games, strict=False))  # fmt: skip
+    first = [game.moves.tolist() for game in games[:8]]
+    assert any(common(b, m) < len(b) - MOST_RANDOM for b, m in zip(kept, first, strict=True))
+
+
+def common(a: list[int], b: list[int]) -> int:
+    """Return how many moves two games share before they part."""
+    return next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(map(len, (a, b)))
+    )
 
 
 def test_no_archive_and_no_beginning() -> None:
     nothing = make_archive(GAME, 0)
-    remember_beginning(nothing, np.array([1, 2, 3], dtype=np.uint16), 3, DICE)
+    plain(remember_beginning)(nothing, np.array([1, 2, 3], dtype=np.uint16), 3, DICE)
     archive = make_archive(GAME, 2)
-    remember_beginning(archive, np.array([1], dtype=np.uint16), 1, DICE)
+    plain(remember_beginning)(archive, np.array([1], dtype=np.uint16), 1, DICE)
     assert archive.filled[0] == 0

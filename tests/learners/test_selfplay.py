@@ -277,7 +277,7 @@ def test_games_without_rows_do_not_stop_the_rest(hashed: Build) -> None:
     rows = sum(len(batch.rows) for batch in batches)
     games = sum(len(batch.games) for batch in batches)
     assert rows >= 3
-    assert games > 30
+    assert games > 20
 
 
 def test_a_game_that_is_wholly_remembered_goes_on(hashed: Build) -> None:
@@ -354,8 +354,10 @@ def test_a_saved_group_plays_on(spec: str, hashed: Build) -> None:
 def test_a_group_of_another_size_is_refused(hashed: Build) -> None:
     game = game_of("connect4")
     saved = make_group(game, hashed(game), config_of(4)).save()
-    with pytest.raises(UserError, match=r"selfplay.slots have changed"):
-        make_group(game, hashed(game), config_of(5)).restore(saved)
+    other = make_group(game, hashed(game), config_of(5))
+    assert not other.fits(saved)
+    with pytest.raises(UserError, match="the games in progress do not fit"):
+        other.restore(saved)
 
 
 def test_a_game_longer_than_it_says_is_refused(hashed: Build) -> None:
@@ -436,7 +438,7 @@ def test_an_error_in_a_thread_reaches_the_learner(hashed: Build) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"full_share": 0.0}, {"full_share": 1.5}, {"slots": 0}, {"threads": -1},
+        {"full_share": 0.0}, {"full_share": 1.5}, {"slots": 0}, {"threads": -2},
         {"fast_simulations": 0}, {"temperature": ()}, {"temperature": ((0, -1.0),)},
         {"noise_share": 1.5}, {"noise_share": -0.1}, {"noise_alpha": -1.0},
     ],

@@ -102,7 +102,7 @@ class Model:
         curvature[:, -1] -= cross
         curvature[-1] -= cross
         curvature[-1, -1] += games @ (draw * (1 - draw))
-        chance = 1 / (1 + np.exp(-(self._virtual @ theta)))
+        chance = (1 + np.tanh(self._virtual @ theta / 2)) / 2  # does not overflow
         gradient += self._virtual.T @ (self._weights * (0.5 - chance))
         weight = self._weights * chance * (1 - chance)
         curvature += self._virtual.T @ (weight[:, None] * self._virtual)

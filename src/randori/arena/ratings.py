@@ -107,9 +107,9 @@ def rate(
     theta, covariance = maximise(model, nothing, _basis(table.agents, groups, {}))
     scale = POINTS * (1 - draw_share(theta[-1]))  # from the games alone, whatever anchors say
     if anchors:
-        fixed = nothing.copy()
-        fixed[:-2] = [anchors.get(agent, 0.0) / scale for agent in table.agents]
-        theta, covariance = maximise(model, fixed, _basis(table.agents, groups, anchors))
+        held = {table.agents.index(name): rating / scale for name, rating in anchors.items()}
+        begin = _moved(theta, groups, held)
+        theta, covariance = maximise(model, begin, _basis(table.agents, groups, anchors))
     return _report(table, groups, anchors, theta, covariance, scale)
 
 
@@ -137,6 +137,22 @@ def _groups(table: Counts) -> list[list[int]]:
         if group[i] != group[j]:
             group = [group[i] if one == group[j] else one for one in group]
     return [[i for i, one in enumerate(group) if one == name] for name in sorted(set(group))]
+
+
+def _moved(
+    theta: Floats, groups: Sequence[Sequence[int]], held: Mapping[int, float]
+) -> Floats:
+    """Put anchors in their places, and all that games connect with them as far away as it was.
+
+    Where draws are common an anchor is many natural units away from 0, and from there a climb
+    would find no slope.
+    """
+    moved = theta.copy()
+    for group in groups:
+        shifts = [place - theta[i] for i, place in held.items() if i in group]
+        moved[group] += float(np.mean(shifts)) if shifts else 0.0
+    moved[list(held)] = list(held.values())
+    return moved
 
 
 def _basis(

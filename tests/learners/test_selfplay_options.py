@@ -1,0 +1,152 @@
+"""Options of self-play seen from outside: what they do to games and rows."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from randori.games.dice import seed_dice
+from randori.games.game import Game
+from randori.games.kernels import specialise
+from randori.games.registry import load_game
+from randori.learners.selfplay import Batch, Group, Rows, SelfPlayConfig
+from randori.learners.slots import begin, play_on
+from randori.search.search import SearchConfig
+
+Build = Callable[[Game], Any]
+GAME = load_game("tictactoe")
+EVERY_OPTION = [
+    {},
+    {"keep_tree": False},
+    {"forced": 2.0},
+    {"gumbel": 4},
+    {"surprise": 0.5, "archive": 0.5},
+    {"gumbel": 16, "surprise": 1.0, "archive": 1.0, "keep_tree": False},
+]
+
+
+def make_group(hashed: Build, simulations: int = 16, **options: Any) -> Group:
+    names = {"solve", "cache_mb"} & set(options)
+    search = SearchConfig(simulations, **{"cache_mb": 0.0} | {n: options.pop(n) for n in names})
+    options = {"slots": 3, "full_share": 0.6, "fast_simulations": 5, **options}
+    config = SelfPlayConfig(search=search, **options)
+    return Group(GAME, hashed(GAME), config, seed_dice(7, config.slots))
+
+
+def play_games(group: Group, count: int) -> list[Batch]:
+    batches: list[Batch] = []
+    while sum(len(batch.games) for batch in batches) < count:
+        group.step()
+        if group.is_ready:
+            batches.append(group.take())
+    return batches
+
+
+def line_of(moves: list[int]) -> list[Any]:
+    """The states of a whole game; fail where a move is illegal."""
+    line = [GAME.new_state()]
+    for action in moves:
+        assert action in GAME.legal_actions(line[-1])
+        line.append(line[-1].copy())
+        GAME.plain.play(line[-1], action)
+    assert GAME.legal_actions(line[-1]) == []
+    return line
+
+
+@pytest.mark.parametrize("options", EVERY_OPTION, ids=str)
+def test_compiled_as_plain(options: dict[str, Any], hashed: Build) -> None:
+    """Bit by bit, with priors and noise."""
+    fast, slow = (make_group(hashed, 12, cache_mb=0.01, **options) for _ in range(2))
+    slow._step = specialise(play_on, GAME._bindings, compiled=False)
+    with np.errstate(over="ignore"):
+        for _ in range(60):
+            for group in (fast, slow):
+                group.step()
+            ours, theirs = fast.take(), slow.take()
+            assert ours.games == theirs.games
+            assert ours.evaluations == theirs.evaluations
+            for part in fields(Rows):
+                mine, other = (getattr(batch.rows, part.name) for batch in (ours, theirs))
+                assert np.array_equal(mine, other), part.name
+    assert fast.evaluations > 100
+
+
+@pytest.mark.parametrize("options", EVERY_OPTION, ids=str)
+def test_games_are_whole_and_rows_are_theirs(options: dict[str, Any], hashed: Build) -> None:
+    for batch in play_games(make_group(hashed, **options, slots=1), 12):
+        (record,) = batch.games
+        line = line_of(record.moves)
+        plies = [int(state[0]) for state in batch.rows.states]
+        assert plies == sorted(plies)
+        if "surprise" not in options:
+            assert len(set(plies)) == len(plies)
+        for ply, state, reply in zip(plies, batch.rows.states, batch.rows.replies, strict=True):
+            assert np.array_equal(state, line[ply])
+            assert reply == (record.moves[ply + 1] if ply + 1 < len(record.moves) else 65535)
+
+
+def test_without_its_tree_a_search_has_all_its_visits(hashed: Build) -> None:
+    group = make_group(hashed, full_share=1.0, keep_tree=False, solve=False)
+    for batch in play_games(group, 20):
+        assert (batch.rows.counts.sum(axis=1) == 16).all()
+
+
+def test_a_gumbel_target_is_a_policy(hashed: Build) -> None:
+    group = make_group(hashed, full_share=1.0, gumbel=4, solve=False)
+    sums = np.concatenate([b.rows.counts.sum(axis=1) for b in play_games(group, 20)]).astype(int)
+    assert np.abs(sums - 10_000).max() <= 9
+
+
+def test_forced_visits_are_not_learnt(hashed: Build) -> None:
+    """Some targets have fewer visits than the search; none has more, and none is empty."""
+    group = make_group(hashed, full_share=1.0, forced=4.0, solve=False, keep_tree=False)
+    sums = np.concatenate([b.rows.counts.sum(axis=1) for b in play_games(group, 30)])
+    assert sums.max() <= 16
+    assert sums.min() >= 1
+    assert (sums < 16).mean() > 0.2
+
+
+def test_surprise_moves_rows_and_keeps_their_number(hashed: Build) -> None:
+    """About as many as there were searches; some twice, some not at all."""
+    group = make_group(hashed, full_share=1.0, surprise=0.5, solve=False, slots=1)
+    batches = play_games(group, 150)
+    searches = sum(
+        len(GAME.legal_actions(state)) > 1
+        for batch in batches
+        for state in line_of(batch.games[0].moves)
+    )
+    rows = sum(len(batch.rows) for batch in batches)
+    distinct = sum(len(np.unique(batch.rows.states[:, 0])) for batch in batches)
+    assert distinct < rows
+    assert distinct < 0.95 * searches
+    assert rows == pytest.approx(searches, rel=0.1)
+
+
+def test_games_branch_off_from_earlier_ones(hashed: Build) -> None:
+    """Their rows begin where the beginning ends; the first game of all is a whole one."""
+    group = make_group(hashed, full_share=1.0, archive=1.0, slots=1, solve=False)
+    batches = play_games(group, 60)
+    begun = [int(batch.rows.states[0, 0]) for batch in batches if len(batch.rows)]
+    assert begun[0] == 0
+    assert np.mean(np.array(begun[1:]) > 0) > 0.5
+    for batch in batches:
+        line = line_of(batch.games[0].moves)
+        choices = [int(s[0]) for s in line if len(GAME.legal_actions(s)) > 1]
+        plies = [int(state[0]) for state in batch.rows.states]
+        assert plies == choices[len(choices) - len(plies) :]
+
+
+@pytest.mark.parametrize("options", EVERY_OPTION[-2:], ids=str)
+def test_one_seed_one_series_of_games(options: dict[str, Any], hashed: Build) -> None:
+    one, two = (play_games(make_group(hashed, **options), 10) for _ in range(2))
+    assert [batch.games for batch in one] == [batch.games for batch in two]
+    assert all(np.array_equal(a.rows.counts, b.rows.counts) for a, b in zip(one, two, strict=True))
+
+
+def test_a_beginning_is_planted_in_every_slot(hashed: Build) -> None:
+    """`begin` with an empty archive starts all games from the first position."""
+    group = make_group(hashed, archive=1.0)
+    GAME.kernel(begin)(group._trees, group._slots, group._archive, group._habits)
+    assert (group._trees.states[:, 0] == GAME.new_state()).all()
