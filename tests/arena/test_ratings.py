@@ -284,3 +284,20 @@ def test_games_and_scores_are_counted() -> None:
     assert (rows["a"]["games"], rows["a"]["score"]) == (8, 0.625)
     assert (rows["b"]["games"], rows["b"]["score"]) == (8, 0.375)
     assert set(rows["a"]) == {"agent", "rating", "low", "high", "games", "score"}
+
+
+@pytest.mark.parametrize("anchor", [850.0, -3000.0])
+@pytest.mark.parametrize("draws", [0, 100, 1000])
+def test_an_anchor_moves_all_ratings_alike(anchor: float, draws: int) -> None:
+    """However common draws are: then the anchor is hundreds of natural units away from 0."""
+    games = both_ways("a", "b", 5, draws, 3) + both_ways("b", "c", 4, draws, 3)
+    free, fixed = rate(games), rate(games, anchors={"b": anchor})
+    for name in "abc":
+        gap = value(free, name) - value(free, "b")
+        assert value(fixed, name) == pytest.approx(anchor + gap, abs=1e-3)
+    assert fixed.draws.value == pytest.approx(free.draws.value)
+
+
+def test_anchors_that_the_games_deny() -> None:
+    with pytest.raises(UserError, match="--anchor: the games are too far from these ratings"):
+        rate(both_ways("a", "b", 2, 1000, 1), anchors={"a": 3000.0, "b": 0.0})

@@ -11,6 +11,7 @@ from randori.arena.openings import Book
 from randori.arena.sprt import (
     Sprt,
     expected_score,
+    games_tested,
     games_to_play,
     looks,
     pairs_of,
@@ -115,6 +116,20 @@ def test_what_to_play_next_depends_on_the_games_alone() -> None:
     same = {i: played(i, 1.0, moves=1) for i in range(64)}
     assert games_to_play(test, same, 1000) == [], "nothing new has come"
     assert games_to_play(test, {}, 10) == list(range(10))
+
+
+def test_a_test_ends_where_it_would_have_ended_then() -> None:
+    """Begun on a finished tournament, it is not swayed by what was played after its end."""
+    test = Sprt(0, 30)
+    over = {i: played(i, 1.0 if i < 100 else float(i % 2), opening=i // 2) for i in range(4000)}
+    assert games_to_play(test, over, 4000) == []
+    counted = games_tested(test, over, 4000)
+    assert counted == [over[i] for i in range(len(counted))]
+    assert (len(counted) in looks(4000), test.report(counted)["verdict"]) == (True, "elo1")
+    assert test.report(list(over.values()))["verdict"] == "elo0"
+    del over[5]
+    assert len(games_tested(test, over, 4000)) == 3999, "it has not ended"
+    assert games_tested(test, {}, 4000) == []
 
 
 @pytest.mark.parametrize("draws", [0.0, 0.4])

@@ -15,7 +15,14 @@ import pytest
 from randori.agents.registry import load_agent
 from randori.arena.match import play_match
 from randori.arena.openings import Book
-from randori.arena.store import Store, StoredGame, as_record, stored, write_csv
+from randori.arena.store import (
+    Store,
+    StoredGame,
+    as_record,
+    stored,
+    without_replays,
+    write_csv,
+)
 from randori.errors import UserError
 from randori.games.registry import load_game
 
@@ -168,3 +175,13 @@ def test_a_kill_loses_nothing_that_was_over(tmp_path: Path) -> None:
     with Store(path) as store:
         assert [game.round for game in store.games()] == list(range(20))
         store.add([ROW])
+
+
+def test_a_match_played_again_with_its_seed_says_nothing_new() -> None:
+    other_seed, other_round = replace(ROW, seed=8), replace(ROW, round=1)
+    lost, swapped = replace(ROW, result="first"), replace(ROW, first="b", second="a")
+    match = [ROW, other_round, swapped]
+    cup = [replace(ROW, tournament="t"), replace(ROW, tournament="u")]
+    again = [replace(one, time="later") for one in match]
+    found = without_replays([*match, *cup, *again, other_seed, lost])
+    assert found == [*match, *cup, other_seed, lost]

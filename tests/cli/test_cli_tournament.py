@@ -76,6 +76,19 @@ def test_ratings_join_all_games(randori, arena):
     assert "tictactoe: 4 agents, 46 games" in table
 
 
+def test_a_match_played_again_does_not_narrow_intervals(randori):
+    line = ("match", "tictactoe", "random", "uct:simulations=5", "-n", "10", "--store", "a.sqlite")
+    found = []
+    for _ in range(2):
+        randori(*line)
+        found.append(randori("ratings", "tictactoe", "--store", "a.sqlite", "--json"))
+    assert found[0].json == found[1].json
+    assert "10 games of matches played again with their seed are left out" in found[1].err
+    randori(*line, "--seed", "1")
+    more = randori("ratings", "tictactoe", "--store", "a.sqlite", "--json").json
+    assert {row["games"] for row in more} == {20}
+
+
 def test_anchors(randori, arena):
     line = ("ratings", "tictactoe", "--anchor", "uct:simulations=5=850")
     rows = {row["agent"]: row for row in randori(*line, "--json").json}

@@ -70,13 +70,14 @@ def test_a_summary_counts_both_agents_and_the_runs_that_came_above_half() -> Non
 
     (one,) = experiments(["1x1"], combined=False)[:1]
     runs = [
-        Learning((500, 1000), ((0.2, 0.4), (0.6, 0.8)), (0.5, 0.9), 1000),
-        Learning((500, 1000), ((0.0, 0.0), (0.6, 0.2)), (0.1, 0.1), None),
+        Learning((500, 1000), ((0.2, 0.4), (0.6, 0.8)), (0.5, 0.9), 1000, 50.0),
+        Learning((500, 1000), ((0.0, 0.0), (0.6, 0.2)), (0.1, 0.1), None, 70.0),
     ]
     found = summarise(load_game("go:size=5"), one, Study(), runs)
     assert [point.value for point in found.curve] == pytest.approx([0.15, 0.55])
     assert found.final.value == pytest.approx(0.4)
     assert found.halves == 1
+    assert found.rate.value == 60.0
     assert found.to_half is not None
     assert found.to_half.value == 1000
     assert json.dumps(found.to_dict())

@@ -16,6 +16,7 @@ from randori.protocols import thinking
 from randori.protocols.thinking import TreeMind, best_lines, open_mind
 from randori.search.search import Analysis, Move
 from randori.search.uct import Uct
+from randori.search.uniform import UniformEvaluator
 from randori.spec import parse_spec
 
 GAME = load_game("tictactoe")
@@ -150,3 +151,16 @@ def test_agents_with_a_clock_get_their_seconds(monkeypatch: pytest.MonkeyPatch) 
     ]  # fmt: skip
     with pytest.raises(UserError, match="cannot analyse"):
         next(open_mind("greedy", GAME, rng).watch(GAME.start()))
+
+
+def test_a_network_is_asked_as_its_options_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def load(*asked: Any) -> UniformEvaluator:
+        seen.append(asked)
+        return UniformEvaluator(GAME)
+
+    monkeypatch.setattr(thinking, "load_evaluator", load)
+    for spec in ("az:RUN,turns=all,runtime=torch", "az:RUN"):
+        open_mind(spec, GAME, np.random.default_rng(0))
+    assert seen == [(GAME, "RUN", "torch", "all"), (GAME, "RUN", "auto", "none")]

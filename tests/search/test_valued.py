@@ -143,6 +143,20 @@ def test_all_positions_ask_together() -> None:
         assert alone == [one] == engine.run(state[None])
 
 
+def test_one_position_has_the_whole_table_again_after_many() -> None:
+    game = load_game("othello")
+    values = Outside(game, find_evaluation(game, "positional"))
+    engine = ValuedAlphaBeta(game, values, AlphaBetaConfig(6, table_mb=1))
+    positions = some_positions(game, 256, seed=3)
+    states = np.array([position.state for position in positions])
+    (first,) = engine.run(states[:1])
+    asked = engine.evaluations
+    engine.run(states, fewer=5)
+    before = engine.evaluations
+    assert engine.run(states[:1]) == [first]
+    assert engine.evaluations - before == asked
+
+
 def test_the_clock_is_shared() -> None:
     """Each position has its seconds, spent by all together; a depth that is begun is dropped."""
     game = load_game("othello")

@@ -9,6 +9,8 @@ from randori.agents.registry import load_agent
 from randori.agents.shapes import load_shapes, shapes_info
 from randori.arena.match import play_match
 from randori.errors import UserError
+from randori.explorer.analyses import AnalysisEngine
+from randori.explorer.engines import open_engine
 from randori.games.registry import load_game
 from randori.runs.checkpoint import write_model
 from randori.shapes.influence import influence_of
@@ -130,7 +132,7 @@ def test_weights_for_something_else_are_refused(stored: Path, tmp_path: Path) ->
         load_agent(f"shapes:{stored},depth=0", load_game(GO))
     with pytest.raises(UserError, match="no shapes are shipped"):
         load_agent("shapes", load_game("othello"))
-    with pytest.raises(UserError, match="does not exist|missing|expected"):
+    with pytest.raises(UserError, match=r"does not exist|missing|expected"):
         load_agent(f"shapes:{tmp_path / 'nothing'}", load_game(GO))
     broken = tmp_path / "broken.safetensors"
     broken.write_bytes(stored.read_bytes()[:-8])
@@ -144,3 +146,23 @@ def test_weights_for_something_else_are_refused(stored: Path, tmp_path: Path) ->
     write_model(other, {"w": np.zeros((2, 5), np.float32)}, {"game": GO})
     with pytest.raises(UserError, match="no shape weights"):
         load_agent(f"shapes:{other}", load_game(GO))
+
+
+def test_analysis_scores_moves_as_deep_as_the_player_looks(stored: Path) -> None:
+    game = load_game(GO)
+    position = game.position("...../.xo../..x../.o.../..... b")
+    agent = load_agent(f"shapes:{stored},depth=2", game)
+    analysis = agent.analyse(position)
+    assert analysis.value == pytest.approx(analysis.best.value)
+    assert analysis.best.value == max(move.value for move in analysis.moves)
+    lost = game.position(".x.x./xxxxx/.xxx./xxxxx/.x.x. b").play("pass")
+    (last,) = load_agent(f"shapes:{stored}", game).analyse(lost).moves
+    assert (last.value, last.proven) == (-1.0, "loss"), "a second pass ends the game"
+
+
+def test_the_explorer_looks_one_ply_deeper_at_a_time(stored: Path) -> None:
+    game = load_game(GO)
+    engine = open_engine(f"shapes:{stored}", game, 0)
+    assert isinstance(engine, AnalysisEngine)
+    assert engine.agent(0).spec == f"shapes:{stored}"
+    assert engine.agent(1).spec == f"shapes:{stored},depth=2"

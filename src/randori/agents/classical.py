@@ -89,7 +89,7 @@ class AlphaBetaPlayer:
         for _ in range(threads):
             self._idle.put(AlphaBeta(game, judge, config))
         self._threads = threads
-        self._seconds = config.seconds
+        self.depth, self._seconds = config.depth, config.seconds
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Search every position."""
@@ -135,7 +135,7 @@ class ValuedPlayer:
     def __init__(self, game: Game, values: Values, config: AlphaBetaConfig) -> None:
         self._game = game
         self._engine = ValuedAlphaBeta(game, values, config)
-        self._seconds = config.seconds
+        self.depth, self._seconds = config.depth, config.seconds
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Search every position."""

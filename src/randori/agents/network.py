@@ -1,7 +1,6 @@
 """Agents with a trained network inside: with search (`az`) or at first sight (`policy`)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,6 @@ from randori.games.kernels import State
 from randori.search.evaluator import Evaluator
 from randori.search.search import Analysis, Move, Search, SearchConfig
 from randori.search.symmetric import SymmetricEvaluator, Turns
-
-if TYPE_CHECKING:
-    from randori.networks.lanes import NetworkEvaluator
 
 SINGLE_LEAVES = 4
 """Leaves in flight when there is one position to think about: a batch of 4 costs little more
@@ -112,9 +108,7 @@ def az(
     `turns` shows the network every position as it is, under a random symmetry, or under all.
     """
     config = SearchConfig(simulations, exploration, fpu, solve)
-    evaluator: Evaluator = load_evaluator(game, value, runtime)
-    if turns != "none":
-        evaluator = SymmetricEvaluator(game, evaluator, turns)
+    evaluator = load_evaluator(game, value, runtime, turns)
     return SearchPlayer(game, evaluator, config, temperature_plies)
 
 
@@ -152,10 +146,11 @@ def policy(game: Game, value: str | None, *, runtime: str = "auto") -> PolicyPla
     return PolicyPlayer(game, load_evaluator(game, value, runtime))
 
 
-def load_evaluator(game: Game, path: str | None, runtime: str) -> "NetworkEvaluator":
+def load_evaluator(game: Game, path: str | None, runtime: str, turns: Turns = "none") -> Evaluator:
     """Read a model and put it on a runtime; it must have been trained for this game."""
     from randori.agents.models import load_network, shipped_model, signature_of
     from randori.networks.choose import make_evaluator
 
     network = load_network(game, shipped_model(game) if path is None else Path(path))
-    return make_evaluator(network, signature_of(game), game.num_words, runtime)
+    evaluator = make_evaluator(network, signature_of(game), game.num_words, runtime)
+    return evaluator if turns == "none" else SymmetricEvaluator(game, evaluator, turns)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.agents.classical import GreedyPlayer
+from randori.agents.classical import GreedyPlayer, ValuedPlayer
 from randori.agents.simple import expect_no_value
 from randori.errors import UserError
 from randori.games.game import Game
@@ -20,8 +20,7 @@ from randori.games.kernels import State
 from randori.games.registry import load_game
 from randori.runs.checkpoint import Model, read_model
 from randori.search.alphabeta import AlphaBetaConfig
-from randori.search.search import Analysis, Move
-from randori.search.valued import ValuedAlphaBeta
+from randori.search.search import Analysis
 from randori.shapes.influence import influence_of
 from randori.shapes.sensible import lives_by_liberties, sensible
 from randori.shapes.sets import parse_sets
@@ -54,11 +53,10 @@ class ShapesPlayer:
     """Plays by the sum of shape weights: after one ply, or by alpha-beta over it."""
 
     def __init__(self, value: ShapeValue, depth: int = 1, seconds: float = 0.0) -> None:
+        self.depth = depth
         self._value = value
-        self._search = None
-        if depth > 1:
-            config = AlphaBetaConfig(depth, seconds)
-            self._search = ValuedAlphaBeta(value.sensible_game, value, config)
+        config = AlphaBetaConfig(depth, seconds) if depth > 1 else AlphaBetaConfig(1, table_mb=0)
+        self._search = ValuedPlayer(value.sensible_game, value, config)
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick the best moves; after one ply equals by lot."""
@@ -68,30 +66,13 @@ class ShapesPlayer:
         self, states: NDArray[np.uint64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Do the same, and return what the best moves are worth."""
-        if self._search is None:
+        if self.depth == 1:
             return self._value.pick(states, rng)
-        found = self._search.run(states)
-        picked = np.array([one.line[0] for one in found], dtype=np.int32)
-        return picked, np.array([one.value for one in found], dtype=np.float32)
+        return self._search.judge(states, rng)
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
-        """Value every move that the player considers by the board after it, the best one first."""
-        game = self._value.sensible_game
-        actions = game.legal_actions(state)
-        after = np.repeat(state[None], len(actions), axis=0)
-        for row, action in zip(after, actions, strict=True):
-            game.plain.play(row, action)
-        values = (-self._value.values(after)).tolist()
-        moves = [Move(a, 1, 0.0, v, None) for a, v in zip(actions, values, strict=True)]
-        line, worth, judged = [], max(values), len(actions)
-        if self._search is not None:
-            before = self._search.evaluations
-            (found,) = self._search.run(state[None])
-            line, worth = found.line, found.value
-            judged += self._search.evaluations - before
-        first = line[0] if line else max(moves, key=lambda move: move.value).action
-        order = sorted(moves, key=lambda move: (move.action != first, -move.value))
-        return Analysis(worth, order, line or [first], judged)
+        """Score every move that the player considers, as deep as it looks, the best one first."""
+        return self._search.analyse(state, rng)
 
 
 def shapes(

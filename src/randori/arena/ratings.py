@@ -109,7 +109,12 @@ def rate(
     if anchors:
         held = {table.agents.index(name): rating / scale for name, rating in anchors.items()}
         begin = _moved(theta, groups, held)
-        theta, covariance = maximise(model, begin, _basis(table.agents, groups, anchors))
+        free = _basis(table.agents, groups, anchors)
+        try:
+            theta, covariance = maximise(model, begin, free)
+        except UserError:
+            raise UserError("--anchor: the games are too far from these ratings; fix fewer of them"
+                            ) from None  # fmt: skip
     return _report(table, groups, anchors, theta, covariance, scale)
 
 
@@ -139,9 +144,7 @@ def _groups(table: Counts) -> list[list[int]]:
     return [[i for i, one in enumerate(group) if one == name] for name in sorted(set(group))]
 
 
-def _moved(
-    theta: Floats, groups: Sequence[Sequence[int]], held: Mapping[int, float]
-) -> Floats:
+def _moved(theta: Floats, groups: Sequence[Sequence[int]], held: Mapping[int, float]) -> Floats:
     """Put anchors in their places, and all that games connect with them as far away as it was.
 
     Where draws are common an anchor is many natural units away from 0, and from there a climb

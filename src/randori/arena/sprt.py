@@ -133,15 +133,32 @@ def games_to_play(sprt: Sprt, over: Mapping[int, PlayedGame], games: int) -> lis
 
     It depends on the games alone, so that a match that was stopped goes on as if it had not been.
     """
-    known = -1
+    stop = _last_look(sprt, over, games)
+    return [number for number in range(stop) if number not in over]
+
+
+def games_tested(sprt: Sprt, over: Mapping[int, PlayedGame], games: int) -> list[PlayedGame]:
+    """Return the games that a test is about: those up to its end, whatever was played besides.
+
+    A test that is begun on games played before ends where it would have ended then; while it goes
+    on they are all that there are.
+    """
+    stop = _last_look(sprt, over, games)
+    is_ended = all(number in over for number in range(stop))
+    return [over[number] for number in sorted(over) if number < stop or not is_ended]
+
+
+def _last_look(sprt: Sprt, over: Mapping[int, PlayedGame], games: int) -> int:
+    """Return after how many games the test ended, or is to be looked at next."""
+    known, stop = -1, 0
     for stop in looks(games):
-        if missing := [number for number in range(stop) if number not in over]:
-            return missing
+        if any(number not in over for number in range(stop)):
+            return stop
         counts = weigh_pairs([over[number] for number in range(stop)])
         if sprt.verdict(sprt.llr(counts)) or sum(counts) == known:
-            return []
+            return stop
         known = sum(counts)
-    return []
+    return stop
 
 
 def looks(games: int) -> Iterator[int]:

@@ -239,6 +239,23 @@ class Store:
             raise UserError(f"store {self.path}: {error}") from error
 
 
+def without_replays(games: Iterable[StoredGame]) -> list[StoredGame]:
+    """Leave out what a match with the same seed has played before: it says nothing new.
+
+    A tournament never plays a game twice.
+    """
+    seen: set[tuple[object, ...]] = set()
+    kept = []
+    for one in games:
+        key = (one.game, one.first, one.second, one.seed, one.round, one.position, one.moves,
+               one.result)  # fmt: skip
+        if one.tournament is not None or key not in seen:
+            kept.append(one)
+        if one.tournament is None:
+            seen.add(key)
+    return kept
+
+
 def write_csv(game: Game, games: Iterable[StoredGame]) -> str:
     """Write games as a table with a header, moves as people write them."""
     text = io.StringIO()

@@ -10,7 +10,7 @@ from typing import Any
 
 from randori.arena.match import score_interval
 from randori.arena.ratings import Ratings, Result, rate, sequential_elo
-from randori.arena.store import Store, StoredGame, as_record, write_csv
+from randori.arena.store import Store, StoredGame, as_record, without_replays, write_csv
 from randori.arena.tournament import Plan
 from randori.cli.match import expect_new_file
 from randori.cli.report import note, print_json, print_table, some
@@ -67,6 +67,7 @@ def run_ratings(
         if not games:
             known = nearest(game.spec, store.count_by_game())
             raise UserError(f"{path} has no games of {game.spec} between two agents; {known}")
+    stored, games = games, without_replays(games)
     ratings = rate(results_of(games), anchors=fixed)
     scores = cross(games)
     rows = json_rows(ratings, scores, {})
@@ -75,9 +76,12 @@ def run_ratings(
             raise UserError("--anchor is for the joint fit; Elo in the order of play has none")
         rows = elo_rows(rows, sequential_elo(results_of(games)))
     if export is not None:
-        export_games(game, games, export)
+        export_games(game, stored, export)
     if csv_file is not None:
         atomic.write_text(csv_file, ratings_csv(rows))
+    if len(games) < len(stored):
+        count = some(len(stored) - len(games), "game")
+        note(f"note: {count} of matches played again with their seed are left out")
     if as_json:
         print_json(rows)
         return

@@ -138,11 +138,12 @@ def figure4(wish: Wish) -> dict[str, Any]:
                 (one.name, amount(one.weights), _share(_at(one, 1000)), _share(one.final),
                  f"{amount(one.to_half.value)} [{amount(one.to_half.low)}, "
                  f"{amount(one.to_half.high)}]" if one.to_half else "-",
-                 f"{one.halves}/{one.runs}")
+                 f"{one.halves}/{one.runs}", amount(one.rate.value))
                 for one in rows
             ]  # fmt: skip
-            heads = ("sets", "weights", "after 1000 games", "at the end", "games to 50 %", "runs")
-            print_table(table, heads, numbers=(1, 2, 3, 4, 5))
+            heads = ("sets", "weights", "after 1000 games", "at the end", "games to 50 %", "runs",
+                     "games/s")  # fmt: skip
+            print_table(table, heads, numbers=(1, 2, 3, 4, 5, 6))
     return {
         "runs": study.runs,
         "games": study.games,

@@ -10,7 +10,7 @@ from randori.agents.registry import load_agent
 from randori.arena.crew import play_tournament
 from randori.arena.match import num_fresh
 from randori.arena.ratings import rate
-from randori.arena.sprt import parse_sprt
+from randori.arena.sprt import games_tested, parse_sprt
 from randori.arena.store import Store, StoredGame
 from randori.arena.tournament import Plan
 from randori.cli.match import (
@@ -140,7 +140,7 @@ def report_tournament(plan: Plan, games: Sequence[StoredGame], *, as_json: bool)
     ratings = rate(results_of(games))
     scores = cross(games)
     tested = {
-        pair: [played[number] for number in sorted(played)]
+        pair: games_tested(plan.sprt, played, 2 * plan.rounds)
         for pair, played in plan.by_pair(games).items()
         if plan.sprt is not None and played
     }

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from randori.agents.agent import Agent
-from randori.agents.classical import DEPTH
 from randori.agents.registry import agent_factory, load_agent
 from randori.errors import UserError
 from randori.explorer.studies import follow
@@ -55,7 +54,9 @@ class AnalysisEngine:
             factory = agent_factory(self._parsed.name)
             default = options_of(factory)[self._option].default
             now = bind_options(self._parsed, factory).get(self._option, default)
-            budget = option_text((DEPTH if now is None else now) + extra)
+            if now is None:  # the player has chosen it itself
+                now = getattr(self._agents[0].player, self._option)
+            budget = option_text(now + extra)
             deeper = replace(self._parsed, options={**self._parsed.options, self._option: budget})
             self._agents[extra] = load_agent(str(deeper), self._game)
         found = self._agents[extra]

@@ -45,13 +45,16 @@ def start(state: State) -> None:
     state[:] = 0
 
 
+def fours(stones: np.uint64, step: int) -> np.uint64:
+    """Mark the lower end of every four in line, a cell being `step` bits from the next."""
+    pairs = stones & (stones >> np.uint64(step))
+    return pairs & (pairs >> np.uint64(2 * step))
+
+
 def has_four(stones: np.uint64) -> bool:
-    """Tell whether four stones stand in line, in any of four directions."""
-    for step in (1, WIDTH, WIDTH + 1, WIDTH + 2):
-        pairs = stones & (stones >> np.uint64(step))
-        if pairs & (pairs >> np.uint64(2 * step)) != U0:
-            return True
-    return False
+    """Tell whether four stones stand in line, in any of four directions; without a branch."""
+    level = fours(stones, 1) | fours(stones, WIDTH + 1)
+    return bool(level | fours(stones, WIDTH) | fours(stones, WIDTH + 2) != U0)
 
 
 def outcome(state: State) -> int:
@@ -95,11 +98,8 @@ def lines(state: State) -> int:
 def open_lines(hostile: np.uint64) -> int:
     """Count the fours without any of these stones."""
     room = BOARD & ~hostile
-    count = 0
-    for step in (1, WIDTH, WIDTH + 1, WIDTH + 2):
-        pairs = room & (room >> np.uint64(step))
-        count += popcount(pairs & (pairs >> np.uint64(2 * step)))
-    return count
+    count = popcount(fours(room, 1)) + popcount(fours(room, WIDTH + 1))
+    return count + popcount(fours(room, WIDTH)) + popcount(fours(room, WIDTH + 2))
 
 
 def planes(state: State, words: NDArray[np.uint64]) -> None:

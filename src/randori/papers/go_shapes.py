@@ -6,6 +6,7 @@ the komi open; 7.5, that of the server it played on, gives both sides chances on
 """
 
 import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -89,6 +90,8 @@ class Learning:
     final: tuple[float, float]
     to_half: int | None
     """games after which both agents were above 50 %"""
+    rate: float
+    """training games a second of one core"""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,8 @@ class Finding:
     to_half: Mean | None
     halves: int
     """runs that came above 50 % with both agents"""
+    rate: Mean
+    """training games a second of one core, tests not counted"""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -145,15 +150,17 @@ def test_marks(study: Study) -> list[int]:
 def learn(game: Game, experiment: Experiment, study: Study, number: int, tell: Tell) -> Learning:
     """Run an experiment once."""
     pair = Pair(game, experiment.sets, study.td, seed=1000 * study.seed + number)
-    marks, scores, to_half = test_marks(study), [], None
+    marks, scores, to_half, seconds = test_marks(study), [], None, 0.0
     for mark in marks:
         tell(mark - pair.games)
+        begin = time.thread_time()
         pair.train(mark - pair.games)
+        seconds += time.thread_time() - begin
         scores.append(pair.tests(study.test_games))
         if to_half is None and min(scores[-1]) > 0.5:
             to_half = mark
     final = pair.tests(study.final_games)
-    return Learning(tuple(marks), tuple(scores), final, to_half)
+    return Learning(tuple(marks), tuple(scores), final, to_half, study.games / max(1e-9, seconds))
 
 
 def figure4(
@@ -193,6 +200,7 @@ def summarise(
         final=mean_of([sum(run.final) / 2 for run in runs], 0.0, 1.0),
         to_half=mean_of(halves, 0.0) if halves else None,
         halves=len(halves),
+        rate=mean_of([run.rate for run in runs], 0.0),
     )
 
 
@@ -206,11 +214,12 @@ def mean_of(values: Sequence[float], least: float = -math.inf, most: float = mat
 
 
 def student(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's distribution, within 0.01 from 2 degrees on."""
+    """Return the 97.5 % quantile of Student's distribution, within 0.01."""
     table = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776}
     if freedom in table:
         return table[freedom]
     z = 1.959964
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    return z + first / freedom + second / freedom**2
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3

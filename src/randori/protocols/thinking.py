@@ -104,7 +104,9 @@ class PuctGrowth:
 
     def __init__(self, game: Game, spec: Spec, options: Mapping[str, Any]) -> None:
         known = {key: options[key] for key in SearchConfig.__dataclass_fields__ if key in options}
-        evaluator = load_evaluator(game, spec.value, options["runtime"])
+        evaluator = load_evaluator(
+            game, spec.value, options["runtime"], options.get("turns", "none")
+        )
         self._search = Search(game, evaluator, SearchConfig(**known), leaves=SINGLE_LEAVES)
 
     def begin(self, state: State) -> None:

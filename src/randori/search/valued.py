@@ -232,8 +232,9 @@ class ValuedAlphaBeta:
         replace those of the settings.
         """
         count = len(states)
-        if count > len(self._standings):
-            self._make_room(1 << (count - 1).bit_length())
+        slots = 1 << max(0, count - 1).bit_length()
+        if slots != len(self._standings):  # also for fewer: they share the memory of all tables
+            self._make_room(slots)
         seconds = self._config.seconds if seconds is None else seconds
         pace = Pace(self._clock, seconds * count)
         self._searches += 1

@@ -224,18 +224,29 @@ def sweep(
 
     A hole, for walks that suspend.
     """
-    numbers, leaf = frames.numbers[ply], frames.states[ply + 1]
-    frames.lines[ply + 1, 0] = NO_MOVE
+    numbers, leaf, here = frames.numbers[ply], frames.states[ply + 1], frames.states[ply]
+    best, limit, count = numbers[BEST], numbers[BETA] if knobs.prune else INFINITE, numbers[COUNT]
+    choice = NO_MOVE
     visited = 0
-    while numbers[NEXT] < numbers[COUNT]:
+    while visited < count and best < limit:
         action = pick(frames, knobs, ply)
         for word in range(STATE_WORDS):
-            leaf[word] = frames.states[ply, word]
+            leaf[word] = here[word]
         play(leaf, action)
         result = outcome(leaf)
-        score = evaluate(leaf) if result == ONGOING else final_score(leaf, result)
-        take(frames, history, knobs, ply, -score)
+        score = -evaluate(leaf) if result == ONGOING else -final_score(leaf, result)
         visited += 1
+        if score > best:
+            best = score
+            choice = action
+    numbers[NEXT] = count
+    numbers[BEST] = best
+    if choice != NO_MOVE:
+        numbers[CHOICE] = choice
+        frames.lines[ply, 0] = choice
+        frames.lines[ply, 1] = NO_MOVE
+        if best >= limit:
+            note_cut(frames, history, ply, choice)
     return visited
 
 
@@ -341,19 +352,25 @@ def take(frames: Frames, history: NDArray[np.int64], knobs: Knobs, ply: int, sco
     action = frames.actions[ply, numbers[NEXT] - 1]
     numbers[BEST] = score
     numbers[CHOICE] = action
-    frames.lines[ply, 0] = action
-    for i in range(1, frames.lines.shape[1]):
-        frames.lines[ply, i] = frames.lines[ply + 1, i - 1]
-        if frames.lines[ply, i] == NO_MOVE:
-            break
+    if score > numbers[ALPHA]:  # nobody will ask for the line of a move that is too weak
+        frames.lines[ply, 0] = action
+        for i in range(1, frames.lines.shape[1]):
+            frames.lines[ply, i] = frames.lines[ply + 1, i - 1]
+            if frames.lines[ply, i] == NO_MOVE:
+                break
     if knobs.prune and score >= numbers[BETA]:
         numbers[NEXT] = numbers[COUNT]
         if numbers[DEPTH] > 0:
-            side = wide(frames.states[ply, 0] & U1)
-            history[side, action] += numbers[DEPTH] * numbers[DEPTH]
-            if frames.killers[ply, 0] != action:
-                frames.killers[ply, 1] = frames.killers[ply, 0]
-                frames.killers[ply, 0] = action
+            note_cut(frames, history, ply, action)
+
+
+def note_cut(frames: Frames, history: NDArray[np.int64], ply: int, action: int) -> None:
+    """Remember that a move was good enough to end its frame, so that it is tried early."""
+    side, depth = wide(frames.states[ply, 0] & U1), frames.numbers[ply, DEPTH]
+    history[side, action] += depth * depth
+    if frames.killers[ply, 0] != action:
+        frames.killers[ply, 1] = frames.killers[ply, 0]
+        frames.killers[ply, 0] = action
 
 
 def make_frames(game: Game, plies: int, slots: int = 1) -> Frames:
