@@ -56,21 +56,24 @@ def strength(words: NDArray[np.uint64], cell: int) -> int:
 
 def influence(state: State) -> int:
     """Count the points where the mover's stones outweigh its opponent's, less the others."""
-    words, field = scratch(INPUT_WORDS), scratch(CELLS)
+    words, mine, theirs = scratch(INPUT_WORDS), scratch(CELLS), scratch(CELLS)
     planes(state, words)
     for cell in range(CELLS):
         stone = stone_at(words, cell)
         if stone == 0:
             continue
-        force = strength(words, cell) * stone
+        force = np.uint64(strength(words, cell))
         for other in range(CELLS):
             steps = abs(cell // WIDTH - other // WIDTH) + abs(cell % WIDTH - other % WIDTH)
-            if steps <= REACH:  # sums below zero wrap around, and are read as such again
-                field[other] = np.uint64(wide(field[other]) + force * (1 << (REACH - steps)))
+            if steps <= REACH:
+                weight = force << np.uint64(REACH - steps)
+                if stone > 0:
+                    mine[other] += weight
+                else:
+                    theirs[other] += weight
     lead = 0
     for cell in range(CELLS):
-        weight = wide(field[cell])
-        lead += (weight > 0) - (weight < 0)
+        lead += wide(mine[cell] > theirs[cell]) - wide(mine[cell] < theirs[cell])
     return POINT * lead
 
 
