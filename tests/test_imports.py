@@ -32,8 +32,16 @@ BELOW = {
     "arena": {"errors", "spec", "games", "search", "agents"},
     "protocols": {"errors", "spec", "games", "search", "agents"},
     "learners": {
-        "errors", "spec", "games", "search", "networks", "shapes", "runs", "agents", "arena",
-    },  # fmt: skip
+        "errors",
+        "spec",
+        "games",
+        "search",
+        "networks",
+        "shapes",
+        "runs",
+        "agents",
+        "arena",
+    },
     "diagnosis": {"errors", "games", "networks", "runs", "agents", "arena"},
 }
 """What each part may import besides itself; papers and the ends may import all that is below."""

@@ -8,6 +8,7 @@ nearest right word.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -17,6 +18,8 @@ from randori.errors import UserError, nearest
 
 LARGE = 2**31
 """Numbers of options stay below this; what needs more is a slip, or cannot be allocated."""
+SHOWN = 40
+"""Characters of a wrong value that an error repeats."""
 _SWITCH = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
@@ -66,6 +69,8 @@ def bind_options(spec: Spec, factory: Callable[..., Any]) -> dict[str, Any]:
     for key, text in spec.options.items():
         if key not in known:
             raise UserError(f"{spec.name!r} has no option {key!r}; {nearest(key, known)}")
+        if not text:
+            raise UserError(f"{spec.name}:{key}: nothing stands behind {key}=")
         bound[key] = _convert(text, hints.get(key, str), f"{spec.name}:{key}")
     return bound
 
@@ -90,13 +95,19 @@ def _convert(text: str, kind: Any, where: str) -> Any:
         if text.lower() in _SWITCH:
             return _SWITCH[text.lower()]
         raise UserError(f"{where}: expected yes or no, found {text!r}")
-    if kind in (int, float):
-        try:
-            number = kind(text)
-            if abs(number) < LARGE:
-                return number
-            raise ValueError(text)
-        except ValueError:
-            word = "a whole number" if kind is int else "a number"
-            raise UserError(f"{where}: expected {word}, found {text!r}") from None
-    return text
+    return _read_number(text, kind, where) if kind in (int, float) else text
+
+
+def _read_number(text: str, kind: type[int] | type[float], where: str) -> int | float:
+    """Read a number in ASCII: digits of other scripts would name the same agent twice."""
+    shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    try:
+        number = float(text) if text.isascii() else math.nan
+        if abs(number) < LARGE:
+            return kind(text)
+        if not math.isnan(number) and text.lstrip("+-")[:1].isdigit():
+            raise UserError(f"{where}: {shown} is too large, expected less than {LARGE}")
+    except ValueError:
+        pass
+    word = "a whole number" if kind is int else "a number"
+    raise UserError(f"{where}: expected {word}, found {shown!r}")

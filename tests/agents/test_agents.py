@@ -69,8 +69,8 @@ def spec(request: pytest.FixtureRequest, models: dict[str, Path]) -> str:
     return SPECS[request.param].format(path=models["connect4"])
 
 
-OUTSIDE = {"gtp", "human"}
-"""Agents that ask somebody else: they have tests of their own."""
+OUTSIDE = {"gtp", "human", "alp", "influence", "shapes"}
+"""Agents that ask somebody else, or do not play Connect 4: they have tests of their own."""
 
 
 def test_every_agent_is_tested() -> None:
@@ -302,6 +302,16 @@ def test_new_weights_are_heard_of() -> None:
         ("uct:threads=-1", "threads must not be negative"),
         ("uct:exploration=nan", "uct:exploration: expected a number, found 'nan'"),
         ("az:{tictactoe},fpu=inf", "az:fpu: expected a number, found 'inf'"),
+        ("uct:simulations=１００", "expected a whole number, found '１００'"),
+        ("uct:exploration=١", "uct:exploration: expected a number, found '١'"),
+        ("uct:simulations=99999999999", "uct:simulations: 99999999999 is too large"),
+        ("uct:simulations=-3000000000", "is too large, expected less than 2147483648"),
+        (f"uct:simulations={'9' * 60}", f"uct:simulations: {'9' * 40}… is too large"),
+        ("uct:simulations=1.5", "expected a whole number, found '1.5'"),
+        ("alphabeta:value=", "alphabeta:value: nothing stands behind value="),
+        ("uct:simulations=", "uct:simulations: nothing stands behind simulations="),
+        ("alphabeta:seconds=0", "seconds must be more than 0; leave them out"),
+        ("alphabeta:seconds=-1", "seconds must be more than 0"),
         ("uct:5", "uct: options are written key=value, found '5'"),
         ("random:1", "random: options are written key=value, found '1'"),
         ("az", "no model for tictactoe comes with Randori: train one"),

@@ -193,6 +193,26 @@ def test_a_failure_loses_the_game_and_says_why(flags: str, fake: Maker, log: Pat
     assert flags == "--move resign" or vanish(log)
 
 
+HINT = "(does the command start it in GTP mode?)"
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_hinted"),
+    [
+        ("--do say --words 'GNU Go 3.8' --on protocol_version", True),
+        ("--do hang --on protocol_version", True),
+        ("--do crash --on protocol_version", False),
+        ("--refuse protocol_version", False),
+        ("--do say --words hello --on list_commands", False),
+        ("--do say --words D4", False),
+    ],
+)
+def test_a_program_that_speaks_no_gtp_gets_a_hint(flags: str, is_hinted: bool, fake: Maker) -> None:
+    agent = fake(flags, "start=0.5")
+    assert ask(agent, GO.start()) == [RESIGN]
+    assert (HINT in agent.last_words[0]) == is_hinted
+
+
 def test_moves_against_the_rules(fake: Maker) -> None:
     agent = fake("--move A1")
     assert ask(agent, GO.position("...../...../...../xx.../.x... w")) == [RESIGN]
@@ -251,7 +271,7 @@ def test_a_start_is_waited_for_once(fake: Maker, log: Path) -> None:
     agent = fake("--do hang --on protocol_version", "processes=1,start=0.2")
     assert ask(agent, *[GO.start()] * 6) == [RESIGN] * 6
     assert ask(agent, GO.start()) == [RESIGN]
-    assert words(agent)[0] == "no answer to protocol_version within 0.2 s; not tried again"
+    assert words(agent)[0] == f"no answer to protocol_version within 0.2 s {HINT}; not tried again"
     assert len(pids(log)) == 1
 
 

@@ -80,7 +80,7 @@ def test_questions_made_of_values_come_back():
         ("game: connect4\n26\n", "line 2: expected `position | best moves | class | name`"),
         ("game: connect4\n26 | | x\n", "line 2: expected `position | best moves"),
         ("game: connect4\n26 | 4 | a | b | c\n", "line 2: expected `position | best moves"),
-        ("game: connect4\n\n28 | 4\n", "line 3: connect4 position '28': character 2"),
+        ("game: connect4\n\n28 | 4\n", "or a position: connect4 position '28': character 2"),
         ("game: connect4\n444444 | 4\n", "line 2: illegal move '4'; legal: 1 2 3 5 6 7"),
         ("game: connect4\n26 | 4 4\n", "line 2: 4 stands there twice"),
         ("game: connect4\n26 | 4:+2 5\n", "line 2: either all moves have a score or none"),

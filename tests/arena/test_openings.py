@@ -120,7 +120,7 @@ def test_lines_of_a_file(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("4 9", "line 1: move 2: illegal move '9'"),
-        ("4 4\nnonsense", "line 2: connect4 position 'nonsense'"),
+        ("4 4\nnonsense", "line 2: expected moves from the start, or a position: connect4"),
         ("4142434", "something to play: '4 1 4 2 4 3 4' is over"),
         ("41424344", "line 1: move 8: '4' cannot be played: the game is over (first)"),
         ("# nothing", "holds no openings"),

@@ -2,6 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from randori.agents.agent import Agent
+from randori.agents.simple import RandomPlayer
 from randori.arena.suites import shipped_suites
 
 OWN = """\
@@ -85,7 +87,9 @@ def test_the_position_of_paper_e(randori):
     [
         ("exam shobu shobu-mates", "who takes the exam? Add --agent"),
         ("exam shobu shobu-mate --agent random", "did you mean 'shobu-mates'?"),
-        ("exam othello connect4 --agent random", "this suite is for connect4, not for othello"),
+        ("exam othello connect4 --agent random", "suite 'connect4' is for connect4, not for othe"),
+        ("exam shobu connect4 --agent random", "not for shobu; there are shobu-mates, shobu-paper"),
+        ("exam connect4 . --agent random", "suite '.' is a folder; expected a file of positions"),
         ("exam othelo othello-endgames", "there is no game 'othelo'"),
         ("exam shobu shobu-paper --agent rando", "there is no agent 'rando'"),
         ("exam shobu shobu-paper --agent random --failures -1", "Invalid value"),
@@ -117,3 +121,63 @@ def test_the_same_seed_makes_the_same_suite(randori, name):
     )
     assert first == second != other
     assert "--count 1 --seed 1`" in first
+
+
+class Leaver:
+    """Answers two batches at random, then presses Ctrl-C."""
+
+    def __init__(self, game):
+        self._player, self._left = RandomPlayer(game), 2
+
+    def act(self, states, rng):
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return self._player.act(states, rng)
+
+
+@pytest.fixture
+def leaver(monkeypatch):
+    def load(text, game):
+        return Agent(text, game, Leaver(game))
+
+    monkeypatch.setattr("randori.cli.exam.load_agent", load)
+
+
+def test_what_is_answered_survives_ctrl_c(randori, leaver):
+    line = ("exam", "shobu", "shobu-mates", "--agent", "random")
+    answer = randori(*line)
+    assert answer.code == 130
+    assert "stopped: 128 of 600 positions are answered; classes come one after" in answer.err
+    assert "random, 128 of 600 positions" in answer.out
+    assert answer.out.splitlines()[2].split()[:2] == ["all", "128"]
+    found = randori(*line, "--json")
+    assert found.code == 130
+    assert (found.json["positions"], found.json["suite_positions"]) == (128, 600)
+    assert found.json["low"] <= found.json["accuracy"] <= found.json["high"]
+
+
+def test_who_leaves_an_exam_keeps_the_answers(randori, own):
+    """People see one board at a time, so that none of their answers waits for others."""
+    line = ("exam", "tictactoe", own, "--agent", "human:Ann")
+    answer = randori(*line, stdin="c1\n")
+    assert answer.code == 130
+    assert "stopped: Ann has left: the input has ended: 1 of 3 positions are answered" in answer.err
+    assert "100.0 %" in answer.out
+    nothing = randori(*line)
+    assert (nothing.code, nothing.out) == (130, "")
+    assert "0 of 3 positions are answered\n" in nothing.err
+    whole = randori(*line, stdin="c1\nc1\na2\n")
+    assert whole.code == 0
+    assert "human:Ann, 3 positions" in whole.out
+
+
+def test_a_suite_that_is_stopped_is_one_line(randori, monkeypatch):
+    def stop(*rest):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("randori.cli.exam.make_suite", stop)
+    answer = randori("make-suite", "shobu-paper", "-o", "s.txt")
+    assert (answer.code, answer.out) == (130, "")
+    assert answer.err == "stopped: shobu-paper is not finished, and nothing was written\n"
+    assert list(Path().iterdir()) == []

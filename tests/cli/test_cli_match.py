@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -6,8 +7,10 @@ import pytest
 from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
 from randori.agents.simple import RandomPlayer
+from randori.arena.match import play_match
 from randori.arena.openings import Book
 from randori.cli.match import play_or_stop
+from randori.errors import UserError
 from randori.games.registry import load_game
 
 
@@ -163,6 +166,9 @@ def test_sprt(randori):
     [
         ("tictactoe rndom random", "there is no agent 'rndom'; did you mean 'random'?"),
         ("tictactoe random random -n 0", "a match needs at least 1 game, not 0"),
+        (f"tictactoe random random -n {10**20}", f"has at most 1000000 games, not {10**20}"),
+        ("tictactoe random random --opening-plies 9", "a game of tictactoe has at most 9 plies"),
+        ("connect4 random random --opening-plies 99999999999", "has at most 42 plies"),
         ("tictactoe random random --opening-plies -1", "must not be negative"),
         ("tictactoe random random --save no/folder.jsonl", "there is no folder 'no'"),
         ("tictactoe random", "Missing argument 'B'"),
@@ -236,3 +242,63 @@ def test_games_that_are_over_survive_ctrl_c(capsys, patience, is_over):
     assert not is_whole
     assert 0 < len(result.games) == len(kept) < 60
     assert "no fair sample" in capsys.readouterr().err
+
+
+UNWRITABLE = Path("/proc/randori.jsonl")
+"""A folder that is there and takes no files, whoever asks."""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+def test_what_cannot_be_written_is_told_before_the_games(randori, monkeypatch):
+    monkeypatch.setattr("randori.cli.match.play_or_stop", None)
+    line = ("match", "tictactoe", "random", "random", "-n", "2", "--save", UNWRITABLE)
+    assert f"while writing {UNWRITABLE}" in randori(*line).complaint
+
+
+def test_a_full_disk_leaves_the_result(randori, monkeypatch):
+    def refuse(path, text):
+        raise UserError(f"disk full while writing {path}")
+
+    monkeypatch.setattr("randori.runs.atomic.write_text", refuse)
+    line = ("match", "tictactoe", "random", "random", "-n", "2", "--save", "g.jsonl")
+    answer = randori(*line)
+    assert answer.code == 2
+    assert "moving second" in answer.out
+    assert answer.err == "randori: disk full while writing g.jsonl\n"
+    scaling = ("scaling", "tictactoe", "--agent", "uct", "--against", "random", "-n", "2",
+               "--simulations", "3", "--csv", "s.csv")  # fmt: skip
+    answer = randori(*scaling)
+    assert (answer.code, "95 % interval" in answer.out) == (2, True)
+    assert list(Path().iterdir()) == []
+
+
+def test_giving_up_at_once_is_no_matter_of_openings(randori):
+    line = ("match", "tictactoe", "human", "random", "-n", "1")
+    answer = randori(*line, stdin="resign\n")
+    assert "given up" in answer.err
+    assert "opening" not in answer.err
+    assert "opening" not in randori(*line, "--opening-plies", "2", stdin="resign\n").err
+
+
+def test_openings_that_would_end_the_game_are_told(randori):
+    line = ("match", "tictactoe", "random", "random", "-n", "20", "--opening-plies")
+    assert re.search(r"note: in \d+ of 20 games an opening of 8 plies would have ended the game",
+                     randori(*line, "8").err)  # fmt: skip
+    assert "opening" not in randori(*line, "3").err
+
+
+def test_many_games_are_played_in_parts(monkeypatch):
+    game = load_game("tictactoe")
+    agents = load_agent("random", game), load_agent("greedy", game)
+    whole = play_match(game, *agents, 6, seed=3, opening_plies=2)
+    monkeypatch.setattr("randori.arena.match.TOGETHER", 4)
+    heard, ended = [], {}
+    parts = play_match(
+        game, *agents, 7, seed=3, opening_plies=2, on_end=ended.update,
+        progress=lambda over, plies: heard.append((over, plies)),
+    )  # fmt: skip
+    assert [ended[number] for number in range(7)] == parts.games
+    assert [one.a_is_first for one in parts.games] == [True, False] * 3 + [True]
+    assert [one.begun for one in parts.games[:6]] == [one.begun for one in whole.games]
+    assert heard == sorted(heard)
+    assert heard[-1] == (7, sum(len(one.moves) - one.opening for one in parts.games))

@@ -2,6 +2,7 @@ import csv
 import json
 import os
 import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from randori.arena.tournament import Plan
 from randori.cli.tournament import resume_command
+from randori.runs.checkpoint import read_model, write_model
 
 AGENTS = ("random", "uct:simulations=5", "uct:simulations=50")
 FIELDS = {"agent", "rating", "low", "high", "games", "score"}
@@ -192,7 +194,7 @@ def test_groups_are_told(randori):
         ("tournament tictactoe random rndom", "there is no agent 'rndom'; did you mean 'random'?"),
         ("tournament tictactoe random random", "agent 'random' is entered twice"),
         ("tournament tictactoe random uct -t 0", "needs at least 1 round, not 0"),
-        ("tournament tictactoe random uct --jobs 0", "--jobs must be at least 1, not 0"),
+        ("tournament tictactoe random uct --jobs 0", "--jobs goes from 1 to 1024, not 0"),
         ("tournament tictactoe random uct --store no/a.sqlite", "there is no folder 'no'"),
         ("tournament --resume x", "there is no store arena.sqlite"),
         ("tournament tictactoe --resume x", "--resume knows the game"),
@@ -205,6 +207,13 @@ def test_groups_are_told(randori):
         ("ratings tictactoe", "there is no store arena.sqlite; a tournament or match --store"),
         ("ratings tictactoe --anchor random", "expected AGENT=RATING"),
         ("ratings tictactoe --anchor =3", "expected AGENT=RATING"),
+        ("ratings tictactoe --anchor random=nan", "expected AGENT=RATING"),
+        ("ratings tictactoe --anchor random=1e308", "ratings go from -100000 to 100000"),
+        ("ratings tictactoe --anchor random=-inf", "ratings go from -100000 to 100000"),
+        ("ratings tictactoe --anchor random=1 --anchor random=2", "random is fixed at 1 already"),
+        ("ratings tictactoe --export games.txt", "games are written as .csv or .jsonl"),
+        ("tournament tictactoe random uct -t 99999999999", "a tournament has at most 1000000"),
+        ("tournament tictactoe random uct --jobs 99999", "--jobs goes from 1 to 1024"),
     ],
 )
 def test_bad_input_is_one_line(randori, line, words):
@@ -313,3 +322,29 @@ def test_ctrl_c_says_how_to_go_on(randori, tmp_path, jobs):
     wait_for_orphans(process.pid)
     answer = randori("tournament", "--resume", name, "-t", "1", "--json")
     assert answer.code == 0
+
+
+def test_a_run_that_was_trained_on_is_another_agent(randori, trained):
+    shutil.copytree(trained, "run")
+    agent = "az:run,simulations=2,runtime=torch"
+    line = ("tournament", "tictactoe", agent, "random", "-t", "1", "--json")
+    name = randori(*line).json[0]["tournament"]
+    assert randori("tournament", "--resume", name, "-t", "2").code == 0
+    model = read_model(Path("run"))
+    weights = {key: 2 * array for key, array in model.weights.items()}
+    write_model(model.path, weights, model.info)
+    assert randori("tournament", "--resume", name, "-t", "2").code == 0  # there is nothing to play
+    for again in ((*line[:-2], "3"), ("tournament", "--resume", name, "-t", "3")):
+        answer = randori(*again)
+        assert answer.complaint.startswith(f"tournament {name}: the model of {agent} has changed")
+    assert randori(*line[:-1], "--seed", "1").code == 0
+    assert randori(*line[:-1], "--store", "other.sqlite").code == 0
+
+
+def test_a_store_without_digests_goes_on(randori, trained):
+    line = ("tournament", "tictactoe", f"az:{trained},simulations=2,runtime=torch", "random", "-t")
+    assert randori(*line, "1").code == 0
+    with sqlite3.connect("arena.sqlite") as base:
+        base.execute("UPDATE tournaments SET plan = json_remove(plan, '$.models')")
+    base.close()
+    assert randori(*line, "2").code == 0

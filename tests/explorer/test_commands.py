@@ -142,7 +142,8 @@ def test_compare_side_by_side(session: Begin, models: list[str]) -> None:
     say = session("connect4", models[0])
     assert "expected compare AGENT" in refusal(say, "compare")
     lines = say(f"compare {models[1]}").splitlines()
-    assert [part.strip() for part in lines[0].split("│")] == models
+    heads = [f"{spec}, searched anew" for spec in models]
+    assert [part.strip() for part in lines[0].split("│")] == heads
     assert all(line.count("│") == 1 for line in lines)
     assert len(lines) == 10
     left, right = zip(*(line.split("│") for line in lines[3:]), strict=True)
@@ -151,6 +152,44 @@ def test_compare_side_by_side(session: Begin, models: list[str]) -> None:
     assert say("compare") == "\n".join([*lines, ""])
     assert "did you mean" in refusal(say, "compare utc")
     assert "nodes" in say("compare alphabeta:depth=2")
+
+
+def test_compare_shows_the_search_at_hand(session: Begin) -> None:
+    say = session("connect4", "uct:simulations=70")
+    say("run 200")
+    lines = [line.split("│") for line in say("compare uct:simulations=50").splitlines()]
+    assert lines[0][0].strip() == "uct:simulations=70, the search at hand"
+    assert lines[0][1].strip() == "uct:simulations=50, searched anew"
+    assert "200 visits" in lines[1][0]
+    assert "50 visits" in lines[1][1]
+    assert "200 visits" in say("list")
+    below = say("down 4", "compare").splitlines()
+    assert "the search at hand" in below[0]
+    anew = say("up", "play 4", "compare").splitlines()
+    assert "uct:simulations=70, searched anew" in anew[0]
+    assert "70 visits" in anew[1]
+    assert "not searched yet" in say("list")
+
+
+def test_a_refused_compare_is_not_remembered(session: Begin, tmp_path: Path) -> None:
+    say = session("connect4", "uct")
+    assert "there is no agent 'foo'" in refusal(say, "compare foo")
+    assert "cannot analyse" in refusal(say, "compare random")
+    assert "expected compare AGENT" in refusal(say, "compare")
+    say("save e.txt")
+    assert "against" not in (tmp_path / "e.txt").read_text()
+    say("compare alphabeta:depth=1")
+    refusal(say, "compare foo")
+    say("save e.txt", "load e.txt")
+    assert "alphabeta:depth=1, searched anew" in say("compare")
+
+
+def test_svg_is_another_word_for_tree(session: Begin, tmp_path: Path) -> None:
+    say = session("connect4", "uct")
+    say("run 20")
+    assert say("svg t.svg 2 2") == "wrote t.svg\n"
+    assert "expected tree FILE.svg" in refusal(say, "svg")
+    assert "found '２'" in refusal(say, "run ２")
 
 
 def test_tree_is_drawn(session: Begin, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def alphabeta(
     bare: str | None,
     *,
     depth: int | None = None,
-    seconds: float = 0.0,
+    seconds: float | None = None,
     evaluation: str | None = None,
     value: str | None = None,
     runtime: str = "auto",
@@ -208,7 +208,9 @@ def alphabeta(
     expect_no_value("alphabeta", bare)
     if depth is None:
         depth = CLOCK_DEPTH if seconds else DEPTH
-    config = AlphaBetaConfig(depth, seconds, True, ordering, null_move, quiescence, table_mb)
+    if seconds is not None and seconds <= 0:
+        raise ValueError("seconds must be more than 0; leave them out to search to a depth")
+    config = AlphaBetaConfig(depth, seconds or 0.0, True, ordering, null_move, quiescence, table_mb)
     return _player(game, config, evaluation, value, runtime, threads)
 
 

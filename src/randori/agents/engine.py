@@ -40,6 +40,10 @@ class EngineFailure(Exception):
     """A program that can no longer be used, and why."""
 
 
+class NotSpoken(EngineFailure):
+    """A program that runs, or ended as if all were well, but does not speak the protocol."""
+
+
 class Refusal(Exception):
     """An answer that begins with ``?``: the program is well but will not do it."""
 
@@ -150,7 +154,8 @@ class Engine:
             left = limit.left
             if left <= 0:
                 word = command.split()[0]
-                raise self._failure(f"no answer to {word} within {limit.seconds:g} s")
+                words = f"no answer to {word} within {limit.seconds:g} s"
+                raise self._failure(words, NotSpoken)
             self._exchange(min(left, GLANCE))
         if answer.startswith("?"):
             raise Refusal(answer[1:].strip())
@@ -166,7 +171,7 @@ class Engine:
         line, is_line, _ = self._answer.partition(b"\n")
         if is_line and line[:1] not in (b"=", b"?"):
             words = line.decode(errors="replace")
-            raise self._failure(f"answered {shorten(words)!r}, which is not GTP")
+            raise self._failure(f"answered {shorten(words)!r}, which is not GTP", NotSpoken)
         answer, is_complete, rest = self._answer.partition(b"\n\n")
         if is_complete:
             self._answer = rest
@@ -219,11 +224,12 @@ class Engine:
         lines = self._errors.decode(errors="replace").strip().splitlines()
         verb = "crashed" if code > 0 else "ended"
         how = f"{verb} with exit code {code}" if code >= 0 else f"killed by signal {-code}"
-        return self._failure(f"{how}: {shorten(lines[-1])}" if lines else how)
+        kind = NotSpoken if code == 0 else EngineFailure
+        return self._failure(f"{how}: {shorten(lines[-1])}" if lines else how, kind)
 
-    def _failure(self, words: str) -> EngineFailure:
+    def _failure(self, words: str, kind: type[EngineFailure] = EngineFailure) -> EngineFailure:
         self.kill()
-        return EngineFailure(words)
+        return kind(words)
 
     def leave(self) -> None:
         """Ask the program to quit, without waiting for it."""

@@ -28,6 +28,7 @@ from randori.agents.engine import (
     Engine,
     EngineFailure,
     Limit,
+    NotSpoken,
     Refusal,
     find_program,
     shorten,
@@ -57,7 +58,11 @@ class Table:
     def introduce(self, clock: bool, start: float) -> None:
         """Hear whether the engine speaks GTP and what it knows; tell it the time if asked to."""
         limit = Limit(start)
-        self._ask("protocol_version", limit)
+        try:
+            self._ask("protocol_version", limit)
+        except NotSpoken as failure:
+            hint = "does the command start it in GTP mode?"
+            raise EngineFailure(f"{failure} ({hint})") from None
         self.known = set(self._ask("list_commands", limit).split())
         if clock and "time_settings" in self.known:
             self._ask(f"time_settings 0 {max(1, int(self.seconds))} 1", limit)
@@ -229,9 +234,10 @@ def gtp(
     processes: int = 4,
     clock: bool = False,
 ) -> GtpPlayer:
-    """Play by a GTP engine, as in gtp:gnugo --mode gtp; `seconds` is its limit for a move.
+    """Play by a GTP engine, as in gtp:gnugo --mode gtp: `seconds` for a move, and 1 s of grace.
 
     `start` is its limit for the first answers; one that does not start loses all games to come.
+    Either may be late by 1 s (`engine.GRACE`): a busy machine is not the program's fault.
     `processes` bounds how many run at once; `clock` tells them the limit, which GNU Go takes as
     leave to think for longer than its level says.
     """

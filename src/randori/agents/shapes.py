@@ -80,7 +80,7 @@ def shapes(
     value: str | None,
     *,
     depth: int | None = None,
-    seconds: float = 0.0,
+    seconds: float | None = None,
     which: int | None = None,
 ) -> ShapesPlayer:
     """Play by learned shapes: ``shapes:RUN``, ``shapes:FILE.safetensors`` or the shipped ones.
@@ -92,7 +92,9 @@ def shapes(
         depth = CLOCK_DEPTH if seconds else 1
     if depth < 1:
         raise ValueError(f"depth must be at least 1, not {depth}")
-    return ShapesPlayer(load_shapes(game, path, which), depth, seconds)
+    if seconds is not None and seconds <= 0:
+        raise ValueError("seconds must be more than 0; leave them out to search to a depth")
+    return ShapesPlayer(load_shapes(game, path, which), depth, seconds or 0.0)
 
 
 def shapes_info(value: ShapeValue, **counters: Any) -> dict[str, Any]:

@@ -128,8 +128,9 @@ def maximise(model: Model, theta: Floats, basis: Floats) -> tuple[Floats, Floats
         except np.linalg.LinAlgError:
             raise UserError("the games leave a rating open; a prior above 0 settles it") from None
         if slope @ step < TOLERANCE:
-            covariance = basis @ np.linalg.inv(bend) @ basis.T
-            if covariance.max() > LOOSE**2:
+            with np.errstate(invalid="ignore", over="ignore"):
+                covariance = basis @ np.linalg.inv(bend) @ basis.T
+            if not np.abs(covariance).max() <= LOOSE**2:  # nor is it where a number is none
                 break
             return theta, covariance
         size = min(1.0, 4.0 / float(np.abs(step).max()))

@@ -5,7 +5,7 @@ scores, a right answer keeps the outcome: it wins what can be won and draws what
 it also counts how often a move was among the best, and how many points were lost on the mean.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,8 +113,19 @@ def take_exam(
     progress: Callable[[int], None] | None = None,
 ) -> ExamResult:
     """Ask an agent for a move in every position; `progress` hears how many are answered."""
-    rng = np.random.default_rng(seed)
     answers: list[Answer] = []
+    for some in answer_in_turn(agent, suite, seed=seed, batch=batch):
+        answers += some
+        if progress is not None:
+            progress(len(answers))
+    return ExamResult(agent.spec, tuple(answers))
+
+
+def answer_in_turn(
+    agent: Agent, suite: Suite, *, seed: int = 0, batch: int = BATCH
+) -> Iterator[list[Answer]]:
+    """Yield the answers to `batch` questions at a time, for exams that somebody may stop."""
+    rng = np.random.default_rng(seed)
     for first in range(0, len(suite.questions), batch):
         questions = suite.questions[first : first + batch]
         states = np.array([question.position.state for question in questions], dtype=np.uint64)
@@ -124,10 +135,7 @@ def take_exam(
         for question, action in zip(questions, actions, strict=True):
             if action not in (RESIGN, *question.best, *question.position.actions()):
                 raise IllegalAction(f"agent {agent.spec!r} played illegal action {action}")
-            answers.append(Answer(question, action))
-        if progress is not None:
-            progress(len(answers))
-    return ExamResult(agent.spec, tuple(answers))
+        yield [Answer(*pair) for pair in zip(questions, actions, strict=True)]
 
 
 def _outcome(score: int) -> int:

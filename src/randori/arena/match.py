@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 
 from randori.agents.agent import RESIGN, Agent
 from randori.arena.openings import Book, Opening, draw_openings
-from randori.errors import IllegalAction
+from randori.errors import IllegalAction, UserError
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING, SECOND
 from randori.games.rules import legal, outcome, play
 
 ROOM = 64
 """Plies that there is room for at first."""
+MOST_GAMES = 1_000_000
+"""Games that a match or tournament may have: its report holds them all, about 1 kB each."""
+TOGETHER = 16_384
+"""Games side by side; more would only take memory."""
 
 
 @dataclass(frozen=True)
@@ -193,11 +197,33 @@ def play_match(
 
     The openings come from `book`, or are `opening_plies` random plies.
     """
-    setups = pair_setups(game, book or Book(opening_plies), range(games), seed)
     rng = np.random.default_rng(seed)
-    return MatchResult(
-        a.spec, b.spec, play_games(game, a, b, setups, rng, progress=progress, on_end=on_end)
-    )
+    over: list[PlayedGame] = []
+    plies = 0
+
+    def tell(more: int, more_plies: int) -> None:
+        if progress is not None:
+            progress(len(over) + more, plies + more_plies)
+
+    def end(ended: Sequence[tuple[int, PlayedGame]]) -> None:
+        if on_end is not None:
+            on_end([(len(over) + i, one) for i, one in ended])
+
+    for first in range(0, games, TOGETHER):
+        numbers = range(first, min(games, first + TOGETHER))
+        setups = pair_setups(game, book or Book(opening_plies), numbers, seed)
+        new = play_games(game, a, b, setups, rng, progress=tell, on_end=end)
+        plies += sum(len(one.moves) - one.opening for one in new)
+        over += new
+    return MatchResult(a.spec, b.spec, over)
+
+
+def expect_few_games(games: int, what: str = "a match") -> None:
+    """Refuse a number of games that cannot be meant, before memory is filled with it."""
+    if games < 1:
+        raise UserError(f"{what} needs at least 1 game, not {games}")
+    if games > MOST_GAMES:
+        raise UserError(f"{what} has at most {MOST_GAMES} games, not {games}")
 
 
 def pair_setups(game: Game, book: Book, numbers: Sequence[int], seed: int) -> list[Setup]:

@@ -98,7 +98,10 @@ def read_line(game: Game, line: str) -> Opening:
     with suppress(IllegalAction):
         start.parse(words[0])
         return _play_line(start, words)
-    position = game.position(line)
+    try:
+        position = game.position(line)
+    except UserError as error:
+        raise UserError(f"expected moves from the start, or a position: {error}") from None
     if position.is_over:
         raise UserError(f"an opening must leave something to play: {line!r} is over")
     at_start = position == start

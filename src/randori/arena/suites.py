@@ -82,7 +82,14 @@ def write_suite(suite: Suite) -> str:
 
 def read_suite(game: Game, name: str | Path) -> Suite:
     """Read a file, or the shipped suite of this name."""
-    return parse_suite(game, read_text(path := find_suite(name)), str(path))
+    path = find_suite(name)
+    if path.parent != SHIPPED:
+        return parse_suite(game, read_text(path), str(path))
+    if _header(path) != game.identity:
+        known = ", ".join(shipped_suites(game))
+        others = f"; there are {known}" if known else ""
+        raise UserError(f"suite {path.stem!r} is for {_header(path)}, not for {game.spec}{others}")
+    return parse_suite(game, read_text(path), f"suite {path.stem!r}")
 
 
 def parse_suite(game: Game, text: str, where: str = "suite") -> Suite:
@@ -123,6 +130,8 @@ def find_suite(name: str | Path) -> Path:
     path = Path(name)
     if path.is_file():
         return path
+    if path.is_dir() and str(name) not in shipped:
+        raise UserError(f"suite {str(name)!r} is a folder; expected a file of positions, or a name")
     if str(name) not in shipped:
         known = f"there is no file of this name, and no such suite; {nearest(str(name), shipped)}"
         raise UserError(f"suite {str(name)!r}: {known}")

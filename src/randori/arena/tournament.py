@@ -9,7 +9,7 @@ has ended. Games are spread over processes that write to the store themselves.
 import hashlib
 import json
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, groupby
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
-from randori.arena.match import PlayedGame, Progression, Setup, play_games
+from randori.arena.match import PlayedGame, Progression, Setup, expect_few_games, play_games
 from randori.arena.openings import Book, Opening, draw_openings
 from randori.arena.sprt import Sprt, games_to_play
 from randori.arena.store import Store, StoredGame, stored
@@ -59,6 +59,8 @@ class Plan:
     book: Book = field(default_factory=Book)
     sprt: Sprt | None = None
     """Stops each pairing; the first of two agents is the one whose Elo is meant."""
+    models: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Digests of the model files of agents, to notice that a run has been trained on."""
 
     def __post_init__(self) -> None:
         twice = [name for name, count in Counter(self.agents).items() if count > 1]
@@ -68,6 +70,7 @@ class Plan:
             raise UserError(f"a tournament needs at least 2 agents, not {len(self.agents)}")
         if self.rounds < 1:
             raise UserError(f"a tournament needs at least 1 round, not {self.rounds}")
+        expect_few_games(self.num_games, "a tournament")
 
     @classmethod
     def from_dict(cls, plan: dict[str, Any]) -> "Plan":
@@ -84,7 +87,7 @@ class Plan:
     def id(self) -> str:
         """The tournament's name: the same for the same games, however many are played."""
         plan = {**self.to_dict(), "rounds": 0}
-        del plan["sprt"], plan["book"]["file"]
+        del plan["sprt"], plan["models"], plan["book"]["file"]
         said = json.dumps(plan, sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()[:10]
 

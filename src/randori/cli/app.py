@@ -573,7 +573,7 @@ def bench(
     channels: Annotated[int, typer.Option(help="Channels of the network.")] = 64,
     slots: Annotated[int, typer.Option(min=1, help="Trees side by side.")] = 256,
     simulations: Annotated[int, typer.Option(min=1, help="Visits a search.")] = 400,
-    seconds: Annotated[float, typer.Option(help="Seconds of selfplay and of train.")] = 20.0,
+    seconds: Annotated[float, typer.Option(help="Seconds of selfplay, train and arena.")] = 20.0,
     threads: Annotated[int, typer.Option(min=0, help="Threads of selfplay.")] = 0,
     batch: Annotated[int, typer.Option(min=2, help="Rows of a gradient step.")] = 256,
     runtime: Annotated[str, typer.Option(help="auto, cuda, openvino or torch.")] = "auto",
@@ -617,6 +617,9 @@ def reproduce(
         str | None,
         typer.Option(metavar="A,B …", help="Shape sets to learn with: 2x2, 2x2@, ..3x3@ …"),
     ] = None,
+    board: Annotated[
+        str | None, typer.Option(metavar="GAME", help="Learn by these rules, not on 5×5.")
+    ] = None,
     minutes: Annotated[
         float | None, typer.Option(min=0.01, help="Training of each agent that is rated.")
     ] = None,
@@ -640,8 +643,10 @@ def reproduce(
     from randori.cli.reproduce import reproduce as run_paper
 
     folder = output or Path("runs") / f"{paper}{'-quick' if quick else ''}"
-    wish = Wish(quick, runs, number, sets, minutes, size, depth, shapes, liberties, jobs, seed,
-                folder, json)  # fmt: skip
+    wish = Wish(
+        quick, runs, number, sets, board, minutes, size, depth, shapes, liberties, jobs, seed,
+        folder, json,
+    )  # fmt: skip
     run_paper(paper, figure, wish)
 
 

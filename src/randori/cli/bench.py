@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from randori.agents.simple import RandomPlayer
 from randori.arena.match import advance
 from randori.cli.bench_arena import bench_arena
-from randori.cli.match import mean_length
+from randori.cli.gauge import mean_length
 from randori.cli.report import amount, announced, note
 from randori.errors import UserError
 from randori.games.dice import Dice, seed_dice

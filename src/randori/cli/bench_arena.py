@@ -10,7 +10,7 @@ from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
 from randori.arena.match import Ending, PlayedGame, play_match
 from randori.arena.store import Store, stored
-from randori.cli.report import announced
+from randori.cli.report import announced, clock, note
 from randori.cli.scaling import Stopwatch
 from randori.games.game import Game
 from randori.games.registry import load_game
@@ -18,8 +18,8 @@ from randori.games.registry import load_game
 if TYPE_CHECKING:
     from randori.cli.bench import Work
 
-GAMES, REPEATS = 1000, 3
-"""Games of a match, and matches of which the one with the least overhead counts."""
+GAMES, TRIAL_GAMES, REPEATS = 1000, 20, 3
+"""Games of a match at most and at least, and matches of which the least overhead counts."""
 
 
 def bench_arena(work: "Work") -> dict[str, Any]:
@@ -29,31 +29,46 @@ def bench_arena(work: "Work") -> dict[str, Any]:
     agents = load_agent(names[0], game), load_agent(names[1], game)
     with announced(game.name), TemporaryDirectory() as folder:
         play_match(game, *agents, 2)  # compiles
-        bare = min((measure(game, agents, None) for _ in range(REPEATS)), key=overhead)
+        games, seconds = find_size(game, agents, work.seconds)
+        meeting = f"{names[0]} against {names[1]}, {games} games"
+        note(f"{2 * REPEATS} matches of {meeting}, half of them into a store: "
+             f"about {clock(seconds)}")  # fmt: skip
+        bare = min((measure(game, agents, games, None) for _ in range(REPEATS)), key=overhead)
         with Store(Path(folder) / "bench.sqlite") as store:
 
             def keep(ended: Sequence[tuple[int, PlayedGame]]) -> None:
                 store.add(stored(game, names, one, seed=0, round=i // 2) for i, one in ended)
 
-            kept = min((measure(game, agents, keep) for _ in range(REPEATS)), key=overhead)
+            kept = min((measure(game, agents, games, keep) for _ in range(REPEATS)), key=overhead)
     return {
         "game": game.spec,
-        "match": f"{names[0]} against {names[1]}, {GAMES} games",
+        "match": meeting,
         "seconds": bare[0],
         "agents_seconds": bare[1],
-        "microseconds_per_game": 1e6 * (bare[0] - bare[1]) / GAMES,
-        "microseconds_per_stored_game": 1e6 * (kept[0] - kept[1]) / GAMES,
+        "microseconds_per_game": 1e6 * (bare[0] - bare[1]) / games,
+        "microseconds_per_stored_game": 1e6 * (kept[0] - kept[1]) / games,
         "overhead_percent": 100 * overhead(bare),
         "overhead_with_store_percent": 100 * overhead(kept),
     }
 
 
-def measure(game: Game, agents: tuple[Agent, Agent], on_end: Ending | None) -> tuple[float, float]:
+def find_size(game: Game, agents: tuple[Agent, Agent], seconds: float) -> tuple[int, float]:
+    """Return how many games of a match fit into all seconds, and how long they will take."""
+    trial = min(TRIAL_GAMES, GAMES)
+    each = measure(game, agents, trial, None)[0] / trial
+    fitting = int(seconds / (2 * REPEATS * each)) // 2 * 2
+    games = max(trial, min(GAMES, fitting))
+    return games, 2 * REPEATS * each * games
+
+
+def measure(
+    game: Game, agents: tuple[Agent, Agent], games: int, on_end: Ending | None
+) -> tuple[float, float]:
     """Play a match; return its seconds, and those that its agents thought."""
     watches = [Stopwatch(agent) for agent in agents]
     a, b = (Agent(agent.spec, game, watch) for agent, watch in zip(agents, watches, strict=True))
     start = perf_counter()
-    play_match(game, a, b, GAMES, on_end=on_end)
+    play_match(game, a, b, games, on_end=on_end)
     return perf_counter() - start, sum(watch.seconds for watch in watches)
 
 

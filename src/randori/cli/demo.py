@@ -9,7 +9,7 @@ import sys
 from randori.agents.registry import load_agent
 from randori.arena.match import MatchResult, PlayedGame, play_match
 from randori.cli.app import guarded
-from randori.cli.match import shown_progress
+from randori.cli.gauge import shown_progress
 from randori.cli.report import note, print_table
 from randori.cli.training import go_on, preset_settings, print_commands
 from randori.games.game import Game

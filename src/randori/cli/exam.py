@@ -8,11 +8,14 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from randori.agents.agent import Agent
+from randori.agents.human import Departure, HumanPlayer
 from randori.agents.registry import load_agent
-from randori.arena.exam import Answer, ExamResult, take_exam, tally
+from randori.arena.exam import BATCH, Answer, ExamResult, answer_in_turn, tally
 from randori.arena.suite_makers import MAKERS, make_suite
-from randori.arena.suites import read_suite, shipped_suites, write_suite
-from randori.cli.match import SILENCE, expect_new_file
+from randori.arena.suites import Suite, read_suite, shipped_suites, write_suite
+from randori.cli.gauge import SILENCE
+from randori.cli.match import expect_new_file
 from randori.cli.report import announced, clock, console, note, print_json, print_table, some
 from randori.errors import UserError, nearest
 from randori.games.game import Game
@@ -33,19 +36,46 @@ def run_exam(
     player = load_agent(agent, game)
     suite = read_suite(game, name)
     start = perf_counter()
-    with announced(game.name), shown_count(len(suite.questions), "positions") as tell:
-        result = take_exam(player, suite, seed=seed, progress=lambda done: tell(done, 0))
+    with announced(game.name):
+        result, is_whole = take_or_stop(player, suite, seed)
     seconds = perf_counter() - start
     missed = result.failures
+    count = some(len(suite.questions), "position")
     if as_json:
         shown = [answer.summary() for answer in missed[:failures]]
         print_json({"game": game.spec, "suite": name, **result.summary(), "failures": shown,
-                    "seconds": seconds, "seed": seed})  # fmt: skip
-        return
-    print(f"{game.spec}, {name}: {result.agent}, {some(len(result.answers), 'position')}")
-    print_answers(result)
-    print_failures(missed, failures)
-    note(f"{clock(seconds)}, seed {seed}")
+                    "suite_positions": len(suite.questions), "seconds": seconds,
+                    "seed": seed})  # fmt: skip
+    else:
+        of = count if is_whole else f"{len(result.answers)} of {count}"
+        print(f"{game.spec}, {name}: {result.agent}, {of}")
+        print_answers(result)
+        print_failures(missed, failures)
+        note(f"{clock(seconds)}, seed {seed}")
+    if not is_whole:
+        raise KeyboardInterrupt
+
+
+def take_or_stop(agent: Agent, suite: Suite, seed: int) -> tuple[ExamResult, bool]:
+    """Let an agent take an exam; if it is stopped, return its answers, and that some are missing.
+
+    Ctrl-C stops it, or a person who leaves; people get one board at a time.
+    """
+    total, answers = len(suite.questions), list[Answer]()
+    batch = 1 if isinstance(agent.player, HumanPlayer) else BATCH
+    try:
+        with shown_count(total, "positions") as tell:
+            for part in answer_in_turn(agent, suite, seed=seed, batch=batch):
+                answers += part
+                tell(len(answers), 0)
+    except (KeyboardInterrupt, Departure) as stop:
+        why = f"stopped: {stop}: " if isinstance(stop, Departure) else "stopped: "
+        fair = "; classes come one after the other, so they are no fair sample" if answers else ""
+        are = "are" if total > 1 else "is"
+        note(f"{why}{len(answers)} of {some(total, 'position')} {are} answered{fair}")
+        if not answers:
+            raise KeyboardInterrupt from None
+    return ExamResult(agent.spec, tuple(answers)), len(answers) == total
 
 
 def print_answers(result: ExamResult) -> None:
@@ -111,8 +141,12 @@ def run_make_suite(name: str, output: Path | None, count: int | None, seed: int)
     if output is not None:
         expect_new_file(output)
     start = perf_counter()
-    with announced(MAKERS[name].game), shown_count(None, "positions") as tell:
-        suite = make_suite(name, count, seed, tell)
+    try:
+        with announced(MAKERS[name].game), shown_count(None, "positions") as tell:
+            suite = make_suite(name, count, seed, tell)
+    except KeyboardInterrupt:
+        note(f"stopped: {name} is not finished, and nothing was written")
+        raise
     text = write_suite(suite)
     if output is None:
         print(text, end="")

@@ -5,30 +5,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, perf_counter
+from tempfile import NamedTemporaryFile
+from time import perf_counter
 from typing import Any
-
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from randori.agents.agent import Agent
 from randori.agents.human import Departure
 from randori.agents.registry import load_agent
-from randori.arena.match import Ending, MatchResult, PlayedGame, Progression, play_match
+from randori.arena.match import (
+    Ending,
+    MatchResult,
+    PlayedGame,
+    Progression,
+    expect_few_games,
+    play_match,
+)
 from randori.arena.openings import AGENT_PLIES, Book, expect_policy, read_lines
 from randori.arena.sprt import Sprt, parse_sprt, play_sprt
-from randori.arena.stats import LENGTH, random_games
 from randori.arena.store import Store, stored
+from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.report import (
-    amount,
     announced,
     clock,
-    console,
     note,
     print_json,
     print_table,
@@ -43,11 +41,6 @@ from randori.games.registry import load_game
 from randori.games.sgf import GAME, write_sgf
 from randori.runs import atomic
 
-RANDOM_GAMES = 32
-"""Random games that tell how long a game may last, for the time left."""
-SILENCE = 10.0
-"""Seconds between lines of progress where there is no terminal."""
-
 
 @dataclass(frozen=True)
 class OpeningWish:
@@ -61,6 +54,10 @@ class OpeningWish:
         """Turn it into a book; `usual` plies are random if nothing is said."""
         if self.plies is not None and self.plies < 0:
             raise UserError(f"--opening-plies must not be negative: {self.plies}")
+        if self.plies is not None and self.plies >= game.longest:
+            most = some(game.longest, "ply")
+            raise UserError(f"--opening-plies {self.plies}: a game of {game.spec} has at most "
+                            f"{most}, and some must be left to play")  # fmt: skip
         lines = () if self.file is None else read_lines(game, self.file)
         agent = "" if self.agent is None else expect_policy(load_agent(self.agent, game)).spec
         plies = AGENT_PLIES if agent else 0 if lines else usual
@@ -89,8 +86,7 @@ def run_match(
     as_json: bool,
 ) -> None:
     """Play a match and report it."""
-    if games < 1:
-        raise UserError(f"a match needs at least 1 game, not {games}")
+    expect_few_games(games)
     test = None if sprt is None else parse_sprt(sprt)
     game = load_game(spec)
     book = openings.book(game)
@@ -101,16 +97,15 @@ def run_match(
         if save.suffix.lower() == ".sgf" and game.name != GAME:
             raise UserError(f"--save {save}: SGF is for {GAME}; save {game.name} as .jsonl")
     agents = load_agent(a, game), load_agent(b, game)
-    with announced(game.name):
+    with announced(game.name) as compiled:
         length = mean_length(game)
         start = perf_counter()
-        with shown_progress(games, length) as tell, kept(store, game, agents, seed) as keep:
+        gauge = shown_progress(games, length, compiled)
+        with gauge as tell, kept(store, game, agents, seed) as keep:
             result, is_whole = play_or_stop(
                 game, agents, games, test, seed=seed, book=book, progress=tell, keep=keep
             )
     seconds = perf_counter() - start
-    if save is not None:
-        write_games(game_records(game, result), save)
     if as_json:
         extra = {"seconds": seconds, "seed": seed, **book_fields(book)}
         verdict = {} if test is None else {"sprt": test.report(result.games)}
@@ -120,15 +115,14 @@ def run_match(
         if test is not None:
             print("\n".join(describe_verdict(test, result.games)))
     note_forfeits([one.reason for one in result.games])
-    eaten = sum(one.opening >= len(one.moves) for one in result.games)
-    if eaten:
-        of = some(len(result.games), "game")
-        note(f"note: the openings left nothing to play in {eaten} of {of}")
+    note_cut_openings(book, result.games)
     if result.fresh < len(result.games):
         note(
             f"note: only {result.fresh} of {len(result.games)} games differ, so the intervals "
             f"are too narrow; --opening-plies {max(2, book.plies + 2)} makes more of them differ"
         )
+    if save is not None:  # last: a disk that is full by now takes no result along
+        write_games(game_records(game, result), save)
     if not is_whole:
         raise KeyboardInterrupt
 
@@ -183,6 +177,15 @@ def note_forfeits(reasons: Sequence[str]) -> None:
         note(f"note: {counts.total()} of {some(len(reasons), 'game')} {were} given up: {why}")
 
 
+def note_cut_openings(book: Book, games: Sequence[PlayedGame]) -> None:
+    """Say how many openings stopped short of the end of the game, which leave next to nothing."""
+    cut = sum(one.opening < book.plies for one in games)
+    if cut:
+        of = some(len(games), "game")
+        note(f"note: in {cut} of {of} an opening of {some(book.plies, 'ply')} would have ended the "
+             "game and is shorter; ask for fewer (--opening-plies)")  # fmt: skip
+
+
 @contextmanager
 def kept(
     path: Path | None, game: Game, agents: tuple[Agent, Agent], seed: int
@@ -226,54 +229,9 @@ def expect_new_file(path: Path) -> None:
         raise UserError(f"{path} exists already; choose another name")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {str(path.parent)!r} for {path.name}")
-
-
-def mean_length(game: Game) -> float:
-    """Estimate the plies of a game, by random ones."""
-    return float(random_games(game, RANDOM_GAMES)[:, LENGTH].mean())
-
-
-@contextmanager
-def shown_progress(games: int, length: float) -> Iterator[Progression]:
-    """Show games, plies a second and the time left on stderr.
-
-    All games run side by side and most end late, so the plies tell how far the match is; but
-    agents may play longer games than chance does, so half of what is not over counts as to come.
-    """
-    start = last = monotonic()
-
-    def share(over: int, plies: int) -> float:
-        return 1.0 if over == games else min(plies / length, (games + over) / 2) / games
-
-    def tell(over: int, plies: int) -> None:
-        nonlocal last
-        now = monotonic()
-        if now - last >= SILENCE and over < games:
-            last = now
-            done = share(over, plies)
-            left = (now - start) * (1 - done) / done if done else 0.0
-            rate = amount(plies / (now - start))
-            note(f"{over}/{some(games, 'game')} over, {rate} plies/s, about {clock(left)} left")
-
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield tell
-        return
-    columns = (
-        TextColumn("{task.fields[over]}/{task.fields[games]} games"),
-        BarColumn(),
-        TextColumn("{task.fields[rate]} plies/s"),
-        TimeElapsedColumn(),  # shows that something goes on where a ply takes minutes
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=screen, transient=True) as bars:
-        task = bars.add_task("", total=1.0, over=0, games=games, rate="–")
-
-        def show(over: int, plies: int) -> None:
-            rate = amount(plies / max(1e-9, monotonic() - start))
-            bars.update(task, completed=share(over, plies), over=over, rate=rate)
-
-        yield show
+    begin = f"{atomic.TEMPORARY}{path.name}-"
+    with atomic.explained(path), NamedTemporaryFile(dir=path.parent, prefix=begin):
+        pass
 
 
 def print_result(game: Game, result: MatchResult, seconds: float) -> None:

@@ -20,6 +20,10 @@ from randori.games.records import write_records
 from randori.games.registry import load_game
 from randori.runs import atomic
 
+GAME_FILES = (".csv", ".jsonl")
+MOST_RATING = 100_000
+"""Points that an anchor may be away from 0; far more than any game tells apart."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -59,6 +63,8 @@ def run_ratings(
     """Rate all agents that have games in the store."""
     for file in filter(None, (csv_file, export)):
         expect_new_file(file)
+    if export is not None and export.suffix.lower() not in GAME_FILES:
+        raise UserError(f"--export {export}: games are written as .csv or .jsonl")
     fixed = parse_anchors(anchors)
     game = load_game(spec)
     with Store(path, create=False) as store:
@@ -75,35 +81,37 @@ def run_ratings(
         if fixed:
             raise UserError("--anchor is for the joint fit; Elo in the order of play has none")
         rows = elo_rows(rows, sequential_elo(results_of(games)))
-    if export is not None:
-        export_games(game, stored, export)
-    if csv_file is not None:
-        atomic.write_text(csv_file, ratings_csv(rows))
     if len(games) < len(stored):
         count = some(len(stored) - len(games), "game")
         note(f"note: {count} of matches played again with their seed are left out")
     if as_json:
         print_json(rows)
-        return
-    print(f"{game.spec}: {some(len(ratings.agents), 'agent')}, {some(len(games), 'game')}")
-    if by_elo:
-        print_elo(rows)
     else:
-        print_ratings(ratings, scores)
+        print(f"{game.spec}: {some(len(ratings.agents), 'agent')}, {some(len(games), 'game')}")
+        print_elo(rows) if by_elo else print_ratings(ratings, scores)
+    if csv_file is not None:
+        atomic.write_text(csv_file, ratings_csv(rows))
+    if export is not None:
+        export_games(game, stored, export)
 
 
 def parse_anchors(texts: Sequence[str]) -> dict[str, float]:
     """Read ``AGENT=850``; the agent may have equals signs of its own."""
-    found = {}
+    found: dict[str, float] = {}
     for text in texts:
         agent, _, number = text.rpartition("=")
         try:
             rating = float(number)
         except ValueError:
             rating = math.nan
-        if not agent.strip() or not math.isfinite(rating):
+        name = agent.strip()
+        if not name or math.isnan(rating):
             raise UserError(f"--anchor {text!r}: expected AGENT=RATING, such as random=0")
-        found[agent.strip()] = rating
+        if abs(rating) > MOST_RATING:
+            raise UserError(f"--anchor {text!r}: ratings go from -{MOST_RATING} to {MOST_RATING}")
+        if name in found:
+            raise UserError(f"--anchor {text!r}: {name} is fixed at {found[name]:g} already")
+        found[name] = rating
     return found
 
 
@@ -222,7 +230,5 @@ def export_games(game: Game, games: Sequence[StoredGame], path: Path) -> None:
     """Write games as .csv, a row each, or as .jsonl records that `randori show` reads."""
     if path.suffix.lower() == ".csv":
         atomic.write_text(path, write_csv(game, games))
-    elif path.suffix.lower() == ".jsonl":
-        atomic.write_text(path, write_records(as_record(game, one) for one in games))
     else:
-        raise UserError(f"--export {path}: games are written as .csv or .jsonl")
+        atomic.write_text(path, write_records(as_record(game, one) for one in games))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -136,17 +137,19 @@ def one_line(message: str) -> str:
 
 
 @contextmanager
-def announced(game: str, tell: Callable[[str], None] = note) -> Iterator[None]:
+def announced(game: str, tell: Callable[[str], None] = note) -> Iterator[Callable[[], float]]:
     """Say so when kernels are really being compiled, and not only read from the cache.
 
-    `tell` hears it once, from another thread. Numba documents these events for applications:
-    numba.readthedocs.io, "Event API".
+    `tell` hears it once, from another thread. What is yielded tells how many seconds went into
+    compiling so far. Numba documents these events for applications: numba.readthedocs.io, "Event
+    API".
     """
     from numba.core import event
 
     message = f"compiling kernels for {game}: up to 20 s the first time this is done, then cached"
     depth = 0
     has_begun = False
+    since = seconds = 0.0
     timer = threading.Timer(PATIENCE, print)
 
     def speak() -> None:
@@ -155,23 +158,26 @@ def announced(game: str, tell: Callable[[str], None] = note) -> Iterator[None]:
         tell(message)
 
     def on_start(listener: object, event: object) -> None:
-        nonlocal depth, timer
+        nonlocal depth, timer, since
         depth += 1
+        if depth == 1:
+            since = monotonic()
         if depth == 1 and not has_begun:
             timer = threading.Timer(PATIENCE, speak)
             timer.daemon = True
             timer.start()
 
     def on_end(listener: object, event: object) -> None:
-        nonlocal depth
+        nonlocal depth, seconds
         depth -= 1
         if depth == 0:
+            seconds += monotonic() - since
             timer.cancel()
 
     methods = {"on_start": on_start, "on_end": on_end}
     listener = type("Announcer", (event.Listener,), methods)()
     with event.install_listener("numba:compile", listener):
-        yield
+        yield lambda: seconds
     timer.cancel()
 
 

@@ -27,6 +27,7 @@ class Wish:
     runs: int | None
     games: int | None
     sets: str | None
+    board: str | None
     minutes: float | None
     size: int
     depth: int
@@ -95,6 +96,7 @@ def figure4(wish: Wish) -> dict[str, Any]:
     """Learn with single and with combined sets."""
     from randori.papers.curves import Curve, draw_curves
     from randori.papers.go_shapes import (
+        BOARD,
         QUICK,
         SMALL,
         Experiment,
@@ -121,7 +123,7 @@ def figure4(wish: Wish) -> dict[str, Any]:
     found: dict[str, list[Finding]] = {}
     with counted(total, "games") as tell:
         for kind, chosen in kinds.items():
-            found[kind] = figure4(chosen, study, tell)
+            found[kind] = figure4(chosen, study, tell, wish.board or BOARD)
             curves = [
                 Curve(one.name, one.games, [p.value for p in one.curve],
                       [p.low for p in one.curve], [p.high for p in one.curve])
@@ -145,6 +147,7 @@ def figure4(wish: Wish) -> dict[str, Any]:
                      "games/s")  # fmt: skip
             print_table(table, heads, numbers=(1, 2, 3, 4, 5, 6))
     return {
+        "board": wish.board or BOARD,
         "runs": study.runs,
         "games": study.games,
         **{kind: [one.to_dict() for one in rows] for kind, rows in found.items()},

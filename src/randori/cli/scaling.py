@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from randori.agents.agent import Agent
 from randori.agents.human import Departure
 from randori.agents.registry import AGENTS, agent_factory, load_agent
-from randori.arena.match import Progression, play_match
+from randori.arena.match import Progression, expect_few_games, play_match
 from randori.arena.openings import Book
 from randori.cli.chart import Point, draw_chart
+from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.match import (
     OpeningWish,
     book_fields,
     expect_new_file,
-    mean_length,
+    note_cut_openings,
     note_forfeits,
-    shown_progress,
 )
 from randori.cli.report import announced, note, print_json, print_table, some
 from randori.errors import UserError, nearest
@@ -112,8 +112,7 @@ def run_scaling(
     output: Output,
 ) -> None:
     """Play a match for each budget and report the curve."""
-    if games < 1:
-        raise UserError(f"a match needs at least 1 game, not {games}")
+    expect_few_games(games)
     for file, endings in ((output.plot, (".svg",)), (output.csv, (".csv",))):
         if file is not None:
             expect_new_file(file)
@@ -127,14 +126,14 @@ def run_scaling(
     steps: list[Step] = []
     about = {"seed": seed, **book_fields(book)}
     try:
-        with announced(game.name):
+        with announced(game.name) as compiled:
             length = mean_length(game)
             for player in players.values():  # what must be compiled or read is not thinking
                 player.act(game.new_state()[None], np.random.default_rng(seed))
             for budget, player in players.items():
                 meeting = f"{player.spec} against {opponent.spec}, {some(games, 'game')}"
                 note(f"{len(steps) + 1}/{len(players)}: {meeting}")
-                with shown_progress(games, length) as tell:
+                with shown_progress(games, length, compiled) as tell:
                     rest: dict[str, Any] = {"seed": seed, "book": book, "progress": tell}
                     steps.append(measure(budget, player, opponent, games, **rest))
                 note(f"  score {100 * steps[-1].score:.1f} %, {_elo(steps[-1])}")
@@ -165,6 +164,7 @@ def measure(
         player.game, timed, opponent, games, seed=seed, book=book, progress=progress
     )
     note_forfeits([one.reason for one in result.games])
+    note_cut_openings(book, result.games)
     figures: dict[str, Any] = result.summary()
     del figures["a"], figures["b"]
     figures["seconds_per_move"] = watch.seconds / max(1, watch.moves)
@@ -215,7 +215,12 @@ def report(
     about: Mapping[str, Any],
     output: Output,
 ) -> None:
-    """Print the table and write the files."""
+    """Print the table, then write the files: a full disk must not take the result along."""
+    if output.as_json:
+        head = {"game": game.spec, "against": against, "option": option, **about}
+        print_json({**head, "rows": [asdict(step) for step in steps]})
+    else:
+        print_steps(game, option, against, steps)
     if output.csv is not None:
         atomic.write_text(output.csv, steps_csv(steps))
     if output.plot is not None:
@@ -227,10 +232,10 @@ def report(
         footnote = f"{some(steps[0].games, 'game')} a point, 95 % intervals"
         chart = draw_chart(points, title, label, footnote)
         atomic.write_text(output.plot, chart)
-    if output.as_json:
-        head = {"game": game.spec, "against": against, "option": option, **about}
-        print_json({**head, "rows": [asdict(step) for step in steps]})
-        return
+
+
+def print_steps(game: Game, option: str, against: str, steps: Sequence[Step]) -> None:
+    """Print the table: a row a budget."""
     print(f"{game.spec}: {option} against {against}, {some(steps[0].games, 'game')} each")
     rows = [
         (f"{s.budget:g}", f"{100 * s.score:.1f} %",

@@ -3,7 +3,7 @@
 from time import perf_counter
 
 from randori.arena.stats import Stats, measure, random_games
-from randori.cli.match import mean_length, shown_progress
+from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.report import amount, announced, clock, note, print_json, some
 from randori.games.registry import load_game
 
@@ -11,11 +11,11 @@ from randori.games.registry import load_game
 def print_stats(spec: str, games: int, placed: int, seed: int, as_json: bool) -> None:
     """Measure a game by random play and print what was found."""
     game = load_game(spec)
-    with announced(game.name):
+    with announced(game.name) as compiled:
         length = mean_length(game)
         random_games(game, 1)
         start = perf_counter()
-        with shown_progress(games, length) as progress:
+        with shown_progress(games, length, compiled) as progress:
             stats = measure(game, games, placed=placed, seed=seed, progress=progress)
     seconds = perf_counter() - start
     if as_json:

@@ -1,7 +1,9 @@
 """Tournaments on the command line: progress, a crosstable, and how to go on after a stop."""
 
+import hashlib
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,22 +11,18 @@ from randori.agents.human import Departure
 from randori.agents.registry import load_agent
 from randori.arena.crew import play_tournament
 from randori.arena.match import num_fresh
+from randori.arena.openings import Book
 from randori.arena.ratings import rate
 from randori.arena.sprt import games_tested, parse_sprt
 from randori.arena.store import Store, StoredGame
 from randori.arena.tournament import Plan
-from randori.cli.match import (
-    OpeningWish,
-    book_fields,
-    describe_verdict,
-    mean_length,
-    note_forfeits,
-    shown_progress,
-)
+from randori.cli.gauge import mean_length, shown_progress
+from randori.cli.match import OpeningWish, book_fields, describe_verdict, note_forfeits
 from randori.cli.ratings import cross, json_rows, print_ratings, results_of
 from randori.cli.report import announced, note, print_json, program, some
 from randori.errors import UserError
 from randori.games.registry import load_game
+from randori.runs.checkpoint import read_model
 from randori.spec import parse_spec
 
 UNFINISHED = 1
@@ -32,6 +30,9 @@ STORE = "arena.sqlite"
 """Where games are kept if nothing is said."""
 ROUNDS, MOST_ROUNDS = 10, 1000
 """Rounds if nothing is said; the second where a test stops each pairing."""
+MOST_PROCESSES = 1024
+DIGITS = 12
+"""Hexadecimal digits of a digest."""
 OPENING_PLIES = 2
 """Random plies of a tournament if nothing is said: agents without dice repeat themselves."""
 
@@ -49,12 +50,36 @@ def make_plan(
     game = load_game(spec)
     book = openings.book(game, OPENING_PLIES)
     names = tuple(load_agent(agent, game).spec for agent in agents)
-    return Plan(game.spec, names, usual_rounds(rounds, sprt), seed, book, test)
+    count = usual_rounds(rounds, sprt)
+    return Plan(game.spec, names, count, seed, book, test, find_models(names, book))
 
 
 def usual_rounds(rounds: int | None, sprt: str | None) -> int:
     """Return how many rounds there are if nobody says; a test decides when to stop, so many."""
     return rounds if rounds is not None else ROUNDS if sprt is None else MOST_ROUNDS
+
+
+def find_models(agents: Sequence[str], book: Book) -> dict[str, str]:
+    """Return a digest of the model file of each agent that names one, the openings' included."""
+    found = {}
+    for agent in filter(None, (*agents, book.agent)):
+        path = model_file(agent)
+        if path is not None:
+            with path.open("rb") as file:
+                found[agent] = hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
+    return found
+
+
+def model_file(text: str) -> Path | None:
+    """Return the file of weights that a spec leads to, if it names a run, a checkpoint or a file.
+
+    A run leads to its newest model, so that one spec may lead to another file tomorrow.
+    """
+    spec = parse_spec(text)
+    for given in filter(None, (spec.value, *spec.options.values())):
+        with suppress(UserError, OSError):
+            return read_model(Path(given)).path
+    return None
 
 
 def is_outside(spec: str) -> bool:
@@ -72,6 +97,7 @@ def recall_plan(tournament: str, path: Path, rounds: int | None, sprt: str | Non
     if outside:  # a store from elsewhere must not run what it names
         again = resume_command(plan, path)
         raise UserError(f"this tournament runs {outside[0]!r}: say it again yourself: {again}")
+    plan = replace(plan, models=find_models(plan.agents, plan.book))
     if test is not None:
         plan = replace(plan, sprt=test)
         rounds = max(plan.rounds, MOST_ROUNDS) if rounds is None else rounds
@@ -96,8 +122,8 @@ def resume_command(plan: Plan, path: Path, processes: int = 1) -> str:
 
 def run_tournament(plan: Plan, path: Path, *, processes: int, as_json: bool) -> int:
     """Play what is missing of a tournament, report it, and return the exit code."""
-    if processes < 1:
-        raise UserError(f"--jobs must be at least 1, not {processes}")
+    if not 1 <= processes <= MOST_PROCESSES:
+        raise UserError(f"--jobs goes from 1 to {MOST_PROCESSES}, not {processes}")
     people = [agent for agent in plan.agents if parse_spec(agent).name == "human"]
     if people and processes > 1:
         raise UserError(f"{people[0]} plays at this terminal: leave --jobs out")
@@ -105,6 +131,8 @@ def run_tournament(plan: Plan, path: Path, *, processes: int, as_json: bool) -> 
     with Store(path) as store:
         over = len(plan.select(store.games(tournament=plan.id)))
         left = plan.num_games - over
+        if over:
+            plan = keep_models(plan, Plan.from_dict(store.plan(plan.id)), left)
         most = "at most " if plan.sprt is not None else ""
         if over:
             of = f"{over} of {most}{some(plan.num_games, 'game')}"
@@ -113,7 +141,10 @@ def run_tournament(plan: Plan, path: Path, *, processes: int, as_json: bool) -> 
             note(f"tournament {plan.id}: {most}{some(plan.num_games, 'game')}, kept in {path}")
         resume = resume_command(plan, path, processes)
         try:
-            with announced(game.name), shown_progress(left, mean_length(game)) as progress:
+            with (
+                announced(game.name) as compiled,
+                shown_progress(left, mean_length(game), compiled) as progress,
+            ):
                 lost = play_tournament(
                     plan, store, processes=processes, progress=progress, tell=note
                 )
@@ -133,6 +164,20 @@ def run_tournament(plan: Plan, path: Path, *, processes: int, as_json: bool) -> 
              f"  {resume}")  # fmt: skip
         return UNFINISHED
     return 0
+
+
+def keep_models(plan: Plan, before: Plan, left: int) -> Plan:
+    """Return the plan with the models that its games were played by.
+
+    An agent that was trained since may not play on: two would share one name.
+    """
+    for agent, digest in plan.models.items():
+        if left and before.models.get(agent, digest) != digest:
+            raise UserError(
+                f"tournament {plan.id}: the model of {agent} has changed since its games were "
+                "played; name a checkpoint or a copy instead, or begin anew with another --store"
+            )
+    return replace(plan, models={**plan.models, **before.models})
 
 
 def report_tournament(plan: Plan, games: Sequence[StoredGame], *, as_json: bool) -> None:

@@ -34,7 +34,8 @@ class AnalysisEngine:
         self._parsed, self._game, self._seed = spec, game, seed
         self._agents = {0: agent}
         options = options_of(agent_factory(spec.name))
-        known = [*(key for key in BUDGETS if key in spec.options), *BUDGETS]
+        given = [key for key in BUDGETS if spec.options.get(key, "auto").lower() != "auto"]
+        known = [*given, *BUDGETS]
         self._option = next((key for key in known if key in options), "")
         self.unit = {"depth": "plies", "": "steps"}.get(self._option, self._option)
 

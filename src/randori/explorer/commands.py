@@ -33,8 +33,8 @@ HELP = {
     "position": ("position [P]", "print the position, or begin anew from a text or a name"),
     "play": ("play [MOVE…]", "play moves, or what was looked at; the position becomes the root"),
     "undo": ("undo [N]", "take N played moves back, or one, to the search as it was"),
-    "compare": ("compare [AGENT]", "what another agent thinks here, side by side"),
-    "tree": ("tree FILE.svg [K] [D]", "draw the first K moves of every list, to depth D"),
+    "compare": ("compare [AGENT]", "the tree here, and what another agent thinks, side by side"),
+    "tree": ("tree FILE.svg [K] [D]", "draw the first K moves of every list, to depth D; also svg"),
     "save": ("save FILE", "write the exploration as text"),
     "load": ("load FILE", "go on with one that was written"),
     "help": ("help [COMMAND]", "this list"),
@@ -42,7 +42,7 @@ HELP = {
 }
 
 
-ALIASES = {"exit": "quit", "?": "help"}
+ALIASES = {"exit": "quit", "?": "help", "svg": "tree"}
 
 
 class Commands:
@@ -73,12 +73,12 @@ class Commands:
         """List what the last word of an unfinished line may become."""
         *before, last = line.lstrip().split(" ")
         if not before:
-            known: Sequence[str] = [*HELP, "exit"]
+            known: Sequence[str] = [*HELP, "exit", "svg"]
         elif before[0] in ("down", "play"):
             known = self.exploration.position.legal() if len(before) == 1 else []
         elif before[0] == "position":
             known = ["start", *self.exploration.game.positions]
-        elif before[0] in ("tree", "save", "load"):
+        elif before[0] in ("tree", "svg", "save", "load"):
             folder = Path(last).parent if "/" in last else Path()
             known = sorted(str(path) for path in folder.glob("*")) if folder.is_dir() else []
         else:
@@ -183,9 +183,9 @@ class Commands:
             raise UserError("expected compare AGENT, such as compare uct:simulations=800")
         if at.position.is_over:
             raise UserError(f"the game is over ({at.position.outcome})")
+        other = self._opinion(self._other(spec))
+        print("\n".join(beside(self._at_hand() or self._opinion(at.engine), other)))
         at.against = spec
-        sides = [self._opinion(at.engine), self._opinion(self._other(spec))]
-        print("\n".join(beside(*sides)))
 
     def _other(self, spec: str) -> Engine:
         key = self.exploration.game.spec, spec
@@ -193,13 +193,23 @@ class Commands:
             self._others[key] = open_engine(spec, self.exploration.game, self.exploration.seed)
         return self._others[key]
 
+    def _at_hand(self) -> list[str] | None:
+        """Describe what the search so far says here; None where it has not been."""
+        at = self.exploration
+        has_run = at.study.spent or not at.engine.usual  # the first look at a root is no search
+        if not has_run or (view := at.view()).value is None:
+            return None
+        head = f"{at.engine.spec}, the search at hand"
+        return [head, headline(at.position, view), *describe(at.position, view, SHOWN)]
+
     def _opinion(self, engine: Engine) -> list[str]:
         """Let an agent look at this position by its own settings, and describe what it found."""
         position = self.exploration.position
         study = engine.study(position)
         study.run(engine.usual)
         view = study.look([])
-        return [engine.spec, headline(position, view), *describe(position, view, SHOWN)]
+        head = f"{engine.spec}, searched anew"
+        return [head, headline(position, view), *describe(position, view, SHOWN)]
 
     def _tree(self, words: Sequence[str]) -> None:
         if not words or not words[0].lower().endswith(".svg"):

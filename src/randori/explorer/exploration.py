@@ -234,7 +234,7 @@ def _follow_command(exploration: Exploration, word: str, rest: str) -> None:
 
 def whole_number(word: str) -> int | None:
     """Read a number without sign; None if it is none, or one that nothing here could be."""
-    return int(word) if word.isdecimal() and len(word) <= DIGITS else None
+    return int(word) if word.isascii() and word.isdecimal() and len(word) <= DIGITS else None
 
 
 def _texts(position: Position, actions: list[int]) -> list[str]:

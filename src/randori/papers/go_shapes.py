@@ -2,7 +2,8 @@
 
 Figure 3 counts shapes, figure 4 learns with single and with combined sets on 5×5, figure 5 rates
 agents on 9×9 (`go_ratings`), figure 6 draws what was learnt (`shape_pictures`). The paper leaves
-the komi open; 7.5, that of the server it played on, gives both sides chances on 5×5 too.
+the rules on 5×5 open, and they matter: with komi 0.5 agents learn later, and where no position may
+come back they learn later but a single set ends better.
 """
 
 import math

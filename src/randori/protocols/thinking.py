@@ -4,6 +4,7 @@ Searches with a tree run a little at a time. All other agents answer in one go; 
 option `seconds` get their share of the clock as that.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -29,6 +30,8 @@ FIRST_STEP = 16
 """Simulations before the first look."""
 MOST_BYTES = 1 << 29
 """What a tree may take where nothing but time ends the search."""
+SHORTEST = 0.001
+"""Seconds that are asked for at least: 0 is no time."""
 LEAST_NODES = 1000
 
 
@@ -186,15 +189,17 @@ class AgentMind:
         self._parsed, self._rng = spec, rng
         self._agent = load_agent(str(spec), game)
         seconds = options_of(agent_factory(spec.name)).get("seconds")
-        # Where seconds are not 0 by default they are a limit of patience, not a time to think.
-        self._has_clock = seconds is not None and seconds.default == 0
-        self._most = float(spec.options.get("seconds", "inf")) if self._has_clock else 0.0
+        # Where seconds have a default they are a limit of patience, not a time to think.
+        self._has_clock = seconds is not None and seconds.default is None
+        given = spec.options.get("seconds", "auto").lower()
+        usual = math.inf if given == "auto" else float(given)
+        self._most = usual if self._has_clock else 0.0
 
     def ponder(self, position: Position, seconds: float | None) -> Iterator[Choice]:
         """Ask the agent, once."""
         agent = self._agent
         if self._has_clock and seconds is not None:
-            share = option_text(round(min(seconds, self._most), 3))
+            share = option_text(max(SHORTEST, round(min(seconds, self._most), 3)))
             timed = replace(self._parsed, options={**self._parsed.options, "seconds": share})
             agent = load_agent(str(timed), self.game)
         actions, values = agent.judge(position.state[None].copy(), self._rng)

@@ -1,0 +1,67 @@
+"""Time left: from what was played, not from what was compiled."""
+
+import pytest
+
+from randori.cli import gauge
+from randori.cli.gauge import Pace, shown_progress
+
+
+class Clock:
+    """Time and compiling as a test wants them."""
+
+    def __init__(self):
+        self.now, self.compiled = 100.0, 0.0
+
+    def wait(self, seconds):
+        self.now += seconds
+
+    def compile(self, seconds):
+        self.now += seconds
+        self.compiled += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    found = Clock()
+    monkeypatch.setattr(gauge, "monotonic", lambda: found.now)
+    return found
+
+
+def test_nothing_is_told_before_there_is_something_to_go_by(clock):
+    pace = Pace(10, 20.0, lambda: clock.compiled)
+    assert (pace.rate, pace.seconds_left) == (None, None)
+    clock.wait(600)
+    pace.hear(0, 2)
+    assert (pace.rate, pace.seconds_left) == (None, None)
+
+
+def test_what_comes_before_the_first_word_does_not_count(clock):
+    pace = Pace(10, 20.0, lambda: clock.compiled)
+    clock.wait(600)
+    pace.hear(0, 20)
+    clock.wait(3)
+    pace.hear(0, 50)
+    assert pace.rate == pytest.approx(10)
+    assert pace.seconds_left == pytest.approx(150 / 10)
+
+
+def test_compiling_later_does_not_count(clock):
+    pace = Pace(10, 20.0, lambda: clock.compiled)
+    pace.hear(0, 20)
+    clock.compile(40)
+    clock.wait(3)
+    pace.hear(0, 50)
+    assert pace.rate == pytest.approx(10)
+    assert pace.seconds_left == pytest.approx(15)
+    pace.hear(10, 200)
+    assert pace.seconds_left == 0
+
+
+def test_lines_without_a_terminal(clock, capsys):
+    with shown_progress(10, 20.0) as tell:
+        clock.wait(60)
+        tell(0, 20)
+        assert capsys.readouterr().err == "0/10 games over\n"
+        clock.wait(12)
+        tell(0, 50)
+    assert capsys.readouterr().err == "0/10 games over, 2.50 plies/s, about 1:00 left\n"
