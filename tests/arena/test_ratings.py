@@ -301,6 +301,6 @@ def test_an_anchor_moves_all_ratings_alike(anchor: float, draws: int) -> None:
 def test_anchors_that_the_games_deny() -> None:
     with pytest.raises(UserError, match="--anchor: the games are too far from these ratings"):
         rate(both_ways("a", "b", 2, 1000, 1), anchors={"a": 3000.0, "b": 0.0})
+    games = [Result("a", "b", 1), Result("b", "a", 0), Result("b", "a", 1)]
     with pytest.raises(UserError, match="--anchor: the games are too far from these ratings"):
-        games = [Result("a", "b", 1), Result("b", "a", 0), Result("b", "a", 1)]
         rate(games, anchors={"a": 1e5, "b": -1e5})

@@ -81,7 +81,22 @@ class Naive:
             if skip_forced and len(root.edges) == 1:
                 break
             self.simulate(root)
+            if self.solve and root.visits == 1:
+                self.seize(root)
         return root
+
+    def seize(self, root: Node) -> None:
+        """Take a move that wins at once."""
+        for edge in root.edges:
+            state = root.state.copy()
+            self.game.plain.play(state, edge.action)
+            child = self.node(state)
+            if child.proven == LOST:
+                child.visits = edge.tried = 1
+                edge.child, edge.q = child, F(1)
+                root.visits += 1
+                root.proven = WON
+                return
 
     def simulate(self, node: Node) -> np.float32:
         """Return the value for the side to move in `node`."""

@@ -116,7 +116,7 @@ class PolicyPlayer:
     """Plays the network's likeliest move, without search."""
 
     def __init__(self, game: Game, evaluator: Evaluator) -> None:
-        self._searches = SearchPool(game, evaluator, SearchConfig(simulations=1))
+        self._searches = SearchPool(game, evaluator, SearchConfig(simulations=1, solve=False))
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick the move with the largest prior."""

@@ -26,6 +26,7 @@ from randori.search.tree import (
     PATH,
     PLAIN,
     RULE,
+    SEIZED,
     UNKNOWN,
     Tree,
     Trees,
@@ -33,6 +34,7 @@ from randori.search.tree import (
     back_up,
     has_room,
     proven_value,
+    seize,
 )
 
 DONE: int = wide(-1)
@@ -202,6 +204,8 @@ def next_leaf(
                 tree.edges[first + k].prior = cache.priors[place, k]
             expand(tree, node, value, knobs.fpu)
             back_up(tree, node, value, knobs.solve)
+            if node == 0 and knobs.solve:
+                seize(tree)
             continue
         asked.keys[row] = key
         for w in range(STATE_WORDS):
@@ -355,6 +359,8 @@ def gather(
     many questions there are.
     """
     asked.first_row[slot] = row
+    if knobs.solve and tree.used[SEIZED] == 0:
+        seize(tree)
     for k in range(knobs.leaves):
         node = next_leaf(tree, cache, asked, slot, row + k, budget, knobs)
         if node < 0:

@@ -52,7 +52,7 @@ EDGE = np.dtype(
     ],
     align=True,
 )
-NODES, EDGES, BROKEN, RULE = range(4)
+NODES, EDGES, BROKEN, RULE, SEIZED = range(5)
 """Indices of `used`."""
 PLAIN, FORCED, GUMBEL = range(3)
 """How the root chooses, in RULE: like every node, with forced playouts, by sequential halving."""
@@ -75,8 +75,8 @@ class Trees(NamedTuple):
     edges: Any
     """[B, E] EDGE"""
     used: NDArray[np.int32]
-    """[B, 4] how many nodes and edges there are, which law the rules have broken, or 0, and how the
-    root chooses"""
+    """[B, 5] how many nodes and edges there are, which law the rules have broken, or 0, how the root
+    chooses, and whether it was searched for moves that win at once"""
     raw: NDArray[np.float32]
     """[B, most_legal] the priors of the root's moves before noise, once a search is opened"""
     luck: NDArray[np.float32]
@@ -116,7 +116,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
         np.zeros((slots, nodes), dtype=NODE).view(np.recarray),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, 4), dtype=np.int32),
+        np.zeros((slots, 5), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros(game.num_actions, dtype=np.int32),
@@ -190,6 +190,7 @@ def plant(tree: Tree, state: State) -> None:
     tree.used[NODES] = 0
     tree.used[EDGES] = 0
     tree.used[RULE] = PLAIN
+    tree.used[SEIZED] = 0
     root = tree.states[0]
     for w in range(STATE_WORDS):
         root[w] = state[w]
@@ -300,6 +301,31 @@ def settle(tree: Tree, parent: int, edge: int, proven: int) -> None:
     tree.nodes[parent].proven = best
 
 
+def seize(tree: Tree) -> None:
+    """Look, once, whether a move of the expanded root wins at once: then nothing else counts.
+
+    A search of few simulations would otherwise walk past it if the evaluator thinks little of it.
+    """
+    root = tree.nodes[0]
+    if tree.used[SEIZED] or not root.expanded or root.proven != UNKNOWN or not has_room(tree):
+        return
+    tree.used[SEIZED] = 1
+    trial = tree.states[tree.used[NODES]]
+    for edge in range(root.first, root.first + root.count):
+        if tree.edges[edge].child != NONE:
+            continue
+        for w in range(STATE_WORDS):
+            trial[w] = tree.states[0, w]
+        play(trial, tree.edges[edge].action)
+        result = outcome(trial)
+        if result != ONGOING and result != DRAW:
+            child_moves_first = trial[0] & np.uint64(1) == np.uint64(0)
+            if (result == FIRST) != child_moves_first:
+                node = add_node(tree, wide(0), edge)
+                back_up(tree, node, proven_value(tree.nodes[node].proven), True)
+                return
+
+
 def reroot(tree: Tree, root: int) -> None:
     """Make node `root` the root of its slot and forget everything that is not below it.
 
@@ -345,3 +371,4 @@ def reroot(tree: Tree, root: int) -> None:
     tree.used[NODES] = kept
     tree.used[EDGES] = edges
     tree.used[RULE] = PLAIN
+    tree.used[SEIZED] = 0
