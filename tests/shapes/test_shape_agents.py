@@ -12,7 +12,11 @@ from randori.errors import UserError
 from randori.explorer.analyses import AnalysisEngine
 from randori.explorer.engines import open_engine
 from randori.games.registry import load_game
+from randori.learners.shapes import ShapesConfig
+from randori.learners.training import change_run, start_run, train
 from randori.runs.checkpoint import write_model
+from randori.runs.config import override
+from randori.runs.metrics import read_metrics
 from randori.shapes.influence import influence_of
 from randori.shapes.sensible import sensible
 from randori.shapes.sets import parse_sets
@@ -166,3 +170,19 @@ def test_the_explorer_looks_one_ply_deeper_at_a_time(stored: Path) -> None:
     assert isinstance(engine, AnalysisEngine)
     assert engine.agent(0).spec == f"shapes:{stored}"
     assert engine.agent(1).spec == f"shapes:{stored},depth=2"
+
+
+def test_shapes_are_trained_and_resumed_like_any_learner(tmp_path: Path) -> None:
+    run = start_run(
+        load_game("go:size=5,komi=7.5,ko=simple,suicide=no"),
+        override(ShapesConfig(), ["sets=2x2", "iteration_games=100", "test_games=10",
+                                  "stop.iterations=2"]),
+        seed=1, path=tmp_path / "run", learner="shapes",
+    )  # fmt: skip
+    train(run, lambda status: None)
+    train(change_run(run.path, ["stop.iterations=3"]), lambda status: None)
+    records = read_metrics(run.path)
+    assert [record["iteration"] for record in records] == [1, 2, 3]
+    assert records[-1]["games"] == 300
+    agent = load_agent(f"shapes:{run.path}", load_game(run.game))
+    assert agent.choose(load_game(run.game).start()) is not None

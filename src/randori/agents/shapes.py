@@ -18,7 +18,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.registry import load_game
-from randori.runs.checkpoint import Model, read_model
+from randori.runs.checkpoint import Model, read_model, write_model
 from randori.search.alphabeta import AlphaBetaConfig
 from randori.search.search import Analysis
 from randori.shapes.influence import influence_of
@@ -29,6 +29,8 @@ from randori.shapes.value import ShapeValue
 from randori.spec import parse_spec
 
 MODELS = Path(__file__).parents[1] / "models"
+LIBERTIES = "liberties"
+"""Names the shipped shapes that count liberties; a run of that name is ``shapes:./liberties``."""
 CLOCK_DEPTH = 20
 """Plies at most, if a clock decides."""
 
@@ -85,9 +87,11 @@ def shapes(
 ) -> ShapesPlayer:
     """Play by learned shapes: ``shapes:RUN``, ``shapes:FILE.safetensors`` or the shipped ones.
 
+    ``shapes`` alone plays the shipped shapes, ``shapes:liberties`` those with liberty shapes too.
     `depth` 2 and more search by alpha-beta; `which` of the pair of agents plays is 0 or 1.
     """
-    path = _shipped(game) if value is None else Path(value)
+    is_shipped = value is None or value == LIBERTIES
+    path = shipped_shapes(game, with_liberties=value == LIBERTIES) if is_shipped else Path(value)
     if depth is None:
         depth = CLOCK_DEPTH if seconds else 1
     if depth < 1:
@@ -135,14 +139,35 @@ def shapes_of(game: Game, model: Model, which: int | None = None) -> ShapeValue:
     if info.get("name") != game.name or info.get("board") != list(game.board):
         here = f"{game.name} on {game.board[0]}x{game.board[1]}"
         raise UserError(f"{model.path} holds shapes for {info.get('game')}, not for {here}")
-    theta = model.weights["theta"]
+    tables = build_tables(_sets(model.path, info), game.board, board_turns(game), info["bins"])
+    theta = _dense(model, tables.num_weights)
     which = int(info.get("better", 0)) if which is None else which
     if not 0 <= which < len(theta):
         raise UserError(f"{model.path} has {len(theta)} agents, from 0 on; there is no {which}")
-    tables = build_tables(_sets(model.path, info), game.board, board_turns(game), info["bins"])
-    if theta.shape[1] != tables.num_weights:
-        raise UserError(f"{model.path} is damaged: expected {tables.num_weights} weights")
     return ShapeValue(game, tables, np.ascontiguousarray(theta[which], dtype=np.float32))
+
+
+def export_shapes(model: Model, target: Path) -> None:
+    """Write the better agent alone, for play: 16 bits a weight, and no weight that is zero."""
+    better = int(model.info.get("better", 0))
+    info = {**model.info, "better": 0}
+    theta = model.weights["theta"][better].astype(np.float16)
+    index = model.weights.get("index", np.arange(len(theta), dtype=np.uint32))
+    kept = theta != 0
+    write_model(target, {"theta": theta[kept][None], "index": index[kept]}, info)
+
+
+def _dense(model: Model, num_weights: int) -> NDArray[Any]:
+    """Return all weights [agents, weights] of a file, which may hold only those in `index`."""
+    theta, index = model.weights["theta"], model.weights.get("index")
+    if theta.ndim == 2 and index is not None and index.shape == theta.shape[1:]:
+        if index.dtype == np.uint32 and (len(index) == 0 or int(index.max()) < num_weights):
+            dense = np.zeros((len(theta), num_weights), dtype=theta.dtype)
+            dense[:, index] = theta
+            return dense
+    elif index is None and theta.shape[1:] == (num_weights,):
+        return theta
+    raise UserError(f"{model.path} is damaged: expected {num_weights} weights")
 
 
 def _sets(path: Path, info: Mapping[str, Any]) -> Any:
@@ -152,8 +177,10 @@ def _sets(path: Path, info: Mapping[str, Any]) -> Any:
         raise UserError(f"{path} is damaged: {error}") from None
 
 
-def _shipped(game: Game) -> Path:
-    path = MODELS / f"shapes-{game.name}-{game.board[0]}x{game.board[1]}.safetensors"
+def shipped_shapes(game: Game, *, with_liberties: bool = False) -> Path:
+    """Return the file of the shapes that come with Randori for this board."""
+    here = f"{game.name}-{game.board[0]}x{game.board[1]}"
+    path = MODELS / f"shapes-{here}{'-liberties' if with_liberties else ''}.safetensors"
     if not path.is_file():
         here = f"{game.name} on {game.board[0]}x{game.board[1]}"
         raise UserError(f"no shapes are shipped for {here}; name a run, as in shapes:runs/NAME")

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Status
-from randori.runs.config import from_dict
+from randori.learners.table import config_of
 from randori.runs.folder import Run
 from randori.runs.metrics import read_metrics
 
@@ -44,7 +43,7 @@ class Progress:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.config = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
+        self.config = config_of(run)
         self.status = Status()
         self.note = ""
         """what is to be said while the learner prepares"""
@@ -118,7 +117,8 @@ class Progress:
         return self._known[1]
 
     def _read(self, records: list[dict[str, Any]]) -> Past:
-        scores: dict[str, list[float]] = {name: [] for name in self.config.evaluation.opponents}
+        evaluation = getattr(self.config, "evaluation", None)
+        scores: dict[str, list[float]] = {name: [] for name in getattr(evaluation, "opponents", ())}
         for record in records:
             for opponent, score in (record.get("scores") or {}).items():
                 scores.setdefault(opponent, []).append(score)

@@ -67,10 +67,13 @@ class Lines:
             clock(progress.seconds()) + (f" ({clock(left)} left)" if left is not None else ""),
             f"iteration {status.counters.iteration} {status.phase}",
             f"{amount(progress.games)} games {amount(rates['games_per_s'])}/s",
-            f"{amount(rates['evaluations_per_s'])} evaluations/s"
-            f" ({percent(rates['bare_share'])} of bare)",
-            f"{amount(status.counters.steps)} steps",
         ]
+        if status.counters.evaluations or status.bare_rate:
+            parts.append(
+                f"{amount(rates['evaluations_per_s'])} evaluations/s"
+                f" ({percent(rates['bare_share'])} of bare)"
+            )
+            parts.append(f"{amount(status.counters.steps)} steps")
         if status.losses is not None:
             parts.append(f"loss {status.losses.policy:.3f} + {status.losses.value:.3f}")
         scores = progress.past().scores.items()
@@ -221,5 +224,9 @@ def _figure(figure: Figure, width: int, name_width: int) -> list[tuple[str, str]
 
 
 def make_screen(run: Run, plain: bool) -> Lines | Screen:
-    """Return the live screen, or plain lines where there is no terminal or none is wanted."""
-    return Lines(run) if plain or not sys.stderr.isatty() else Screen(run)
+    """Return the live screen, or plain lines where there is no terminal or none is wanted.
+
+    The live screen is about networks and search; other learners get lines.
+    """
+    has_screen = run.learner == "alphazero" and sys.stderr.isatty()
+    return Screen(run) if has_screen and not plain else Lines(run)

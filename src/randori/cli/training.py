@@ -15,19 +15,12 @@ from randori.cli.report import announced, clock, note, print_json, print_table, 
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
 from randori.games.registry import load_game
-from randori.learners.presets import PRESETS
-from randori.learners.settings import FIXED, AlphaZeroConfig, StopConfig
+from randori.learners.settings import StopConfig
 from randori.learners.status import Counters
-from randori.learners.training import (
-    LEARNERS,
-    change_run,
-    game_of,
-    network_config,
-    start_run,
-    train,
-)
+from randori.learners.table import LEARNERS, Kind, config_of, find_learner
+from randori.learners.training import change_run, game_of, network_config, start_run, train
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
-from randori.runs.config import from_dict, keys, override, to_dict
+from randori.runs.config import keys, override, to_dict
 from randori.runs.folder import Run, locked, open_run
 
 INTERRUPTED = 130
@@ -56,10 +49,10 @@ def start_training(
     as_json: bool,
 ) -> int:
     """Make a run folder and train in it; return the exit code."""
-    if learner not in LEARNERS:
-        raise UserError(f"there is no learner {learner!r}; {nearest(learner, LEARNERS)}")
-    game = load_game(spec)
-    config = override(AlphaZeroConfig(), preset_settings(preset))
+    kind, game = find_learner(learner), load_game(spec)
+    config = override(kind.config(), preset_settings(preset, kind))
+    if source is not None and learner == "shapes":
+        config, source = replace(config, start_from=str(source)), None
     if source is not None:
         config = replace(config, network=network_config(game, source, config.network))
     config = override(config, settings)
@@ -67,15 +60,18 @@ def start_training(
     return go_on(run, plain=plain, as_json=as_json)
 
 
-def preset_settings(name: str) -> tuple[str, ...]:
-    """Return what a preset sets; ``auto`` asks whether torch sees a GPU."""
+def preset_settings(name: str, kind: Kind = LEARNERS["alphazero"]) -> tuple[str, ...]:
+    """Return what a preset sets; ``auto`` asks whether torch sees a GPU, where that matters."""
+    presets = kind.presets
     if name == "auto":
-        import torch
+        name = next(iter(presets))
+        if "gpu" in presets:
+            import torch
 
-        name = "gpu" if torch.cuda.is_available() else "laptop"
-    if name not in PRESETS:
-        raise UserError(f"there is no preset {name!r}; {nearest(name, ['auto', *PRESETS])}")
-    return PRESETS[name]
+            name = "gpu" if torch.cuda.is_available() else name
+    if name not in presets:
+        raise UserError(f"there is no preset {name!r}; {nearest(name, ['auto', *presets])}")
+    return presets[name]
 
 
 def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bool) -> int:
@@ -90,7 +86,7 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
             if counters is not None:
                 expect_same_shape(run, settings)
             run = change_run(path, settings)
-    config = from_dict(AlphaZeroConfig, run.config, str(path / "config.json"))
+    config = config_of(run)
     if counters is None or not ends_reached(config.stop, counters):
         place = (
             "the start"
@@ -117,10 +113,10 @@ def stored_counters(path: Path) -> Counters | None:
 
 def expect_same_shape(run: Run, settings: list[str]) -> None:
     """Refuse settings that the stored weights or games could not be read with."""
-    old = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
+    old, kind = config_of(run), find_learner(run.learner)
     before, after = to_dict(old), to_dict(override(old, settings))
-    for key in keys(AlphaZeroConfig):
-        if key.startswith(("network.", *FIXED)) and _at(before, key) != _at(after, key):
+    for key in keys(kind.config):
+        if key.startswith(kind.fixed) and _at(before, key) != _at(after, key):
             raise UserError(
                 f"--set: {key} cannot change from {_at(before, key)} in a run that has begun; "
                 "start a new run"
@@ -151,10 +147,10 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     except KeyboardInterrupt:
         note(f"interrupted; go on with: {program()} resume {quoted(run.path)}")
         return INTERRUPTED
-    stop = from_dict(AlphaZeroConfig, run.config).stop
+    stop = config_of(run).stop
     report(run, stop, learner.counters, as_json=as_json, scores=learner.status.scores)
-    if not learner.counters.steps:
-        warm_up = from_dict(AlphaZeroConfig, run.config).warm_up_rows
+    if run.learner == "alphazero" and not learner.counters.steps:
+        warm_up = config_of(run).warm_up_rows
         note(
             f"note: the network has not learnt yet, with {learner.counters.rows} of {warm_up} "
             "warm-up rows; train for longer, or --set warm_up_rows to less"
@@ -198,7 +194,8 @@ def report(
 
 def print_commands(run: Run) -> None:
     """Say what can be done with a trained agent."""
-    game, agent = shlex.quote(run.game), shlex.quote(f"az:{run.path}")
+    agent = shlex.quote(f"{find_learner(run.learner).agent}:{run.path}")
+    game = shlex.quote(run.game)
     print(f"  play      {program()} play {game} --against {agent}")
     print(f"  measure   {program()} match {game} {agent} uct:simulations=100 -n 100")
 
@@ -209,16 +206,19 @@ def quoted(path: Path) -> str:
 
 
 def print_settings() -> None:
-    """Print every setting with its default and what it means, then the presets."""
-    defaults, meanings = to_dict(AlphaZeroConfig()), dict(documented(AlphaZeroConfig))
-    rows = [
-        (key, json.dumps(_at(defaults, key)), meanings.get(key, ""))
-        for key in keys(AlphaZeroConfig)
-    ]
-    print_table(rows, ("setting", "default", "meaning"))
-    print()
-    presets = [(name, " ".join(settings) or "the defaults") for name, settings in PRESETS.items()]
-    print_table(presets, ("preset", "what it sets"))
+    """Print every setting of every learner with its default and meaning, then the presets."""
+    for name, kind in LEARNERS.items():
+        print(f"--learner {name}\n")
+        defaults, meanings = to_dict(kind.config()), dict(documented(kind.config))
+        rows = [
+            (key, json.dumps(_at(defaults, key)), meanings.get(key, ""))
+            for key in keys(kind.config)
+        ]
+        print_table(rows, ("setting", "default", "meaning"))
+        print()
+        presets = ((name, " ".join(sets) or "the defaults") for name, sets in kind.presets.items())
+        print_table(list(presets), ("preset", "what it sets"))
+        print()
 
 
 def documented(cls: Any, prefix: str = "") -> Iterator[tuple[str, str]]:

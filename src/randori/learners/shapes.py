@@ -18,11 +18,19 @@ from randori.agents.shapes import load_shapes, shapes_info
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
+from randori.learners.curriculum import Stoppable
 from randori.learners.selfplay import Tally
 from randori.learners.settings import StopConfig
 from randori.learners.status import Counters, Listener, Status, progress_of
-from randori.runs.checkpoint import Checkpoint, prune, write_checkpoint
-from randori.runs.metrics import append_metrics
+from randori.runs.checkpoint import (
+    Checkpoint,
+    latest_checkpoint,
+    prune,
+    read_checkpoint,
+    write_checkpoint,
+)
+from randori.runs.folder import Run
+from randori.runs.metrics import append_metrics, rewind
 from randori.shapes.growth import grow
 from randori.shapes.pair import Pair, TdConfig
 from randori.shapes.sets import parse_sets
@@ -67,6 +75,22 @@ def resized(game: Game, size: int) -> Game:
     return load_game(str(replace(spec, options={**spec.options, "size": str(size)})))
 
 
+def go_on(
+    game: Game, config: ShapesConfig, run: Run, listen: Listener, stoppable: Stoppable
+) -> "Shapes":
+    """Train from wherever the folder stands."""
+    learner = Shapes(game, config, run.seed, run.path, listen)
+    newest = latest_checkpoint(run.path)
+    if newest is not None:
+        learner.restore(read_checkpoint(newest))
+        done = learner.counters.iteration
+        logger.info("resumed from %s, iteration %d", newest.name, done)
+        rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
+    with stoppable(learner.stop):
+        learner.run()
+    return learner
+
+
 class Shapes:
     """A learner over one run folder."""
 
@@ -105,6 +129,9 @@ class Shapes:
         self._scores = tuple(state["scores"])
         self._pair = self._make_pair(self._size)
         self._pair.thetas = np.ascontiguousarray(arrays["thetas"], dtype=np.float32)
+        if "means" in arrays:
+            self._pair.means = np.ascontiguousarray(arrays["means"], dtype=np.float32)
+            self._pair.looks = int(state["looks"])
         self._pair.dice[:] = arrays["dice"]
         self._pair.games = self.counters.games
         self._started = time.monotonic() - self.counters.seconds
@@ -196,10 +223,14 @@ class Shapes:
             "size": self._size,
             "size_games": self._size_games,
             "scores": list(self._scores),
+            "looks": pair.looks,
         }
-        arrays: dict[str, NDArray[Any]] = {"thetas": pair.thetas, "dice": pair.dice}
+        arrays: dict[str, NDArray[Any]] = {
+            "thetas": pair.thetas, "means": pair.means, "dice": pair.dice,
+        }  # fmt: skip
         number = counters.checkpoint
-        write_checkpoint(self._folder, number, {"theta": pair.thetas}, info, arrays, state)
+        theta = np.stack([pair.playing(agent) for agent in range(2)])
+        write_checkpoint(self._folder, number, {"theta": theta}, info, arrays, state)
         prune(self._folder)
 
     def _seconds(self) -> float:

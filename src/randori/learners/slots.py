@@ -256,9 +256,9 @@ def choose(tree: Tree, slots: Slots, slot: int, temperatures: NDArray[np.float64
     """Return the edge to play; the root's moves are weighed already."""
     first = wide(tree.nodes[0].first)
     if is_gumbel(tree) and tree.nodes[0].proven == UNKNOWN:
-        return first + gumbel_choice(tree)
+        return int(first + gumbel_choice(tree))
     temperature = temperatures[min(slots.plies[slot], len(temperatures) - 1)]
-    return first + pick_move(tree, temperature, slots.dice[slot])
+    return int(first + pick_move(tree, temperature, slots.dice[slot]))
 
 
 def finish_move(

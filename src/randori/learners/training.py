@@ -16,31 +16,23 @@ from randori.agents.registry import load_agent
 from randori.games.check import check
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.alphazero import AlphaZero
+from randori.learners.curriculum import FIRST_MODEL
 from randori.learners.settings import AlphaZeroConfig
-from randori.learners.status import Counters, Listener, progress_of
+from randori.learners.status import Listener
+from randori.learners.table import Learner, config_of, find_learner
 from randori.networks.build import build
 from randori.networks.config import NetworkConfig
 from randori.networks.grow import grow
 from randori.runs.atomic import explained, write_text
-from randori.runs.checkpoint import (
-    Model,
-    latest_checkpoint,
-    read_checkpoint,
-    read_model,
-    write_model,
-)
+from randori.runs.checkpoint import Model, latest_checkpoint, read_model, write_model
 from randori.runs.config import from_dict, override, to_dict
 from randori.runs.folder import Run, create_run, locked, open_run, save_run
 from randori.runs.metrics import rewind
-from randori.runs.shards import drop_shards, read_shards
+from randori.runs.shards import drop_shards
 from randori.spec import parse_spec
 
-LEARNERS = ("alphazero",)
 RULES = "game.py"
 """The copy of a user's own game in its run folder."""
-FIRST_MODEL = "first.safetensors"
-"""The model that a run began with, where it did not begin from zero."""
 CHECKED_GAMES = 5
 """Random games that a user's own rules must survive before they are compiled and trained on."""
 
@@ -49,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 def start_run(
     game: Game,
-    config: AlphaZeroConfig,
+    config: Any,
     *,
     seed: int,
     path: Path | None,
@@ -62,8 +54,9 @@ def start_run(
     run goes on with the rules that it began with, from whatever folder it is resumed. So is the
     model at `source`, if the run shall begin with its weights.
     """
-    for opponent in config.evaluation.opponents:
-        load_agent(opponent, game)
+    if isinstance(config, AlphaZeroConfig):
+        for opponent in config.evaluation.opponents:
+            load_agent(opponent, game)
     rules = parse_spec(game.spec).name
     if rules.endswith(".py"):
         check(game, games=CHECKED_GAMES, compiled=False)
@@ -108,55 +101,24 @@ def change_run(path: Path, assignments: list[str]) -> Run:
     run = open_run(path)
     if not assignments:
         return run
-    config = override(from_dict(AlphaZeroConfig, run.config), assignments)
+    config = override(config_of(run), assignments)
     run = replace(run, config=to_dict(config))
     save_run(run)
     return run
 
 
-def train(run: Run, listen: Listener) -> AlphaZero:
+def train(run: Run, listen: Listener) -> Learner:
     """Go on from wherever the folder stands, until the run is complete or interrupted."""
-    game = game_of(run)
-    config = from_dict(AlphaZeroConfig, run.config, str(run.path / "config.json"))
+    game, kind, config = game_of(run), find_learner(run.learner), config_of(run)
     with locked(run.path), _logged(run):
-        progress, until = 0.0, 1.0
         newest = latest_checkpoint(run.path)
         if newest is None:
             logger.info("started %s on %s, seed %d", run.learner, run.game, run.seed)
             drop_shards(run.path, after=0)
             rewind(run.path, lambda record: False)
-        else:
-            counters = Counters(**read_checkpoint(newest).state["counters"])
-            progress = progress_of(config.stop, counters)
-        while True:
-            until = config.next_stage(progress)
-            learner = AlphaZero(game, config.staged(progress), run.seed, run.path, listen)
-            resume(learner, run, config.window)
-            with _stopping_on_signals(learner.stop):
-                learner.run(until)
-            if learner.is_stopping or until >= 1.0:
-                break
-            progress = until
-            del learner  # its trees are large, and the next one has its own
-            logger.info("next stage, at %.0f %% of the run", 100 * until)
+        learner = kind.go_on(game, config, run, listen, _stopping_on_signals)
         logger.info("stopped at iteration %d", learner.counters.iteration)
     return learner
-
-
-def resume(learner: AlphaZero, run: Run, window: int) -> None:
-    """Give a learner what the newest checkpoint holds, if there is one; forget what is newer."""
-    newest = latest_checkpoint(run.path)
-    if newest is None:
-        if (run.path / FIRST_MODEL).is_file():
-            learner.begin_with(without_side_tasks(read_model(run.path / FIRST_MODEL).weights))
-        return
-    checkpoint = read_checkpoint(newest)
-    rows = read_shards(run.path, checkpoint.number, window, "results")
-    drop_shards(run.path, after=checkpoint.number)
-    learner.restore(checkpoint, rows)
-    done = learner.counters.iteration
-    logger.info("resumed from checkpoint %d, iteration %d", checkpoint.number, done)
-    rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
 
 
 class _LogFile(logging.FileHandler):

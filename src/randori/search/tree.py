@@ -75,8 +75,8 @@ class Trees(NamedTuple):
     edges: Any
     """[B, E] EDGE"""
     used: NDArray[np.int32]
-    """[B, 5] how many nodes and edges there are, which law the rules have broken, or 0, how the root
-    chooses, and whether it was searched for moves that win at once"""
+    """[B, 5] how many nodes and edges there are, which law the rules have broken, or 0, how the
+    root chooses, and whether it was searched for moves that win at once"""
     raw: NDArray[np.float32]
     """[B, most_legal] the priors of the root's moves before noise, once a search is opened"""
     luck: NDArray[np.float32]

@@ -29,6 +29,10 @@ from randori.shapes.td import (
 from randori.shapes.value import ShapeValue
 
 
+AVERAGE_EVERY = 100
+"""Games between two looks at the weights that go into their mean."""
+
+
 @dataclass(frozen=True)
 class TdConfig:
     """How a pair learns."""
@@ -41,12 +45,18 @@ class TdConfig:
     """an error of its own for every set, of the value that more general sets make up (section 8)"""
     from_random: bool = True
     """whether judgements are also corrected by what followed a random move"""
+    average: float = 0.15
+    """agents are tested and stored with the mean of their weights over about this share of all
+    games so far, the last ones, since steps of one size never let weights come to rest; 0 takes
+    the weights as they are"""
     bins: int = BINS
     """weights of a hashed set"""
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha <= 100 or not 0 <= self.epsilon <= 1:
             raise ValueError("expected 0 < alpha <= 100 and 0 <= epsilon <= 1")
+        if not 0 <= self.average <= 1:
+            raise ValueError(f"average is a share from 0 to 1, not {self.average}")
         if not 1 <= self.bins <= 100_000_000:
             raise ValueError(f"bins goes from 1 to 100 million, not {self.bins}")
 
@@ -72,6 +82,10 @@ class Pair:
             raise UserError("expected at least one shape set, such as 2x2")
         self.tables = build_tables(sets, game.board, board_turns(game), config.bins)
         self.thetas: Weights = np.zeros((2, self.tables.num_weights), dtype=np.float32)
+        self.means = self.thetas.copy()
+        """what agents play by in tests and after training; see `TdConfig.average`"""
+        self.looks = 0
+        """how often weights went into the mean"""
         self.games = 0
         self.dice: NDArray[np.uint64] = np.random.default_rng(seed).integers(
             0, 2**63, size=2, dtype=np.uint64
@@ -97,23 +111,43 @@ class Pair:
     def train(self, games: int) -> Tally:
         """Play so many games and learn from them."""
         tally = np.zeros(6)
-        self._train(
-            games, self.games, self.thetas, self.tables.nets, self._rates, *self._memory,
-            self.dice[:1], tally,
-        )  # fmt: skip
-        self.games += games
+        last = self.games + games
+        while self.games < last:
+            # Looks lie at the same games however the training is cut into stretches.
+            stretch = min(last, (self.games // AVERAGE_EVERY + 1) * AVERAGE_EVERY) - self.games
+            self._train(
+                stretch, self.games, self.thetas, self.tables.nets, self._rates, *self._memory,
+                self.dice[:1], tally,
+            )  # fmt: skip
+            self.games += stretch
+            if self.games % AVERAGE_EVERY == 0:
+                self._look()
         error = float(np.sqrt(tally[ERRORS] / max(1.0, tally[UPDATES])))
         played, plies, first_wins, draws = (
             int(tally[i]) for i in (GAMES, PLIES, FIRST_WINS, DRAWS)
         )
         return Tally(played, plies, first_wins, draws, error)
 
+    def _look(self) -> None:
+        """Move the mean towards the weights, by less the more of them it has seen.
+
+        A step of 1 / (share · looks) lets the mean follow the run without knowing its end.
+        """
+        self.looks += 1
+        step = 1.0 / max(1.0, self.config.average * self.looks)
+        self.means += np.float32(step) * (self.thetas - self.means)
+
+    def playing(self, agent: int) -> Weights:
+        """Return the weights that an agent plays by when it does not learn."""
+        is_mean = self.config.average > 0 and self.looks > 0
+        return self.means[agent] if is_mean else self.thetas[agent]
+
     def test(self, agent: int, games: int, *, at_random: bool = False) -> float:
         """Return an agent's mean score against the game's usual evaluation, or random moves."""
         score = np.zeros(1)
         opponent = RANDOM if at_random else GREEDY
         self._test(
-            games, self.thetas[agent], self.tables.nets, opponent, *self._memory, self.dice[1:],
+            games, self.playing(agent), self.tables.nets, opponent, *self._memory, self.dice[1:],
             score,
         )  # fmt: skip
         return float(score[0]) / games
@@ -123,11 +157,14 @@ class Pair:
         return self.test(0, games), self.test(1, games)
 
     def value(self, agent: int) -> ShapeValue:
-        """Return an agent's value function as it is now."""
-        return ShapeValue(self.game, self.tables, self.thetas[agent].copy())
+        """Return the value function that an agent plays by now."""
+        return ShapeValue(self.game, self.tables, self.playing(agent).copy())
 
     def start_from(self, other: "Pair") -> None:
-        """Take over what a pair on a smaller board, or with fewer sets, knows, and its dice."""
+        """Take over what a pair on a smaller board, or with fewer sets, knows, and its dice.
+
+        Means begin anew: what was worth knowing on a smaller board is in the weights.
+        """
         self.thetas = grow(other.thetas, other.tables, self.tables)
         self.games = other.games
         self.dice[:] = other.dice

@@ -1,0 +1,61 @@
+"""AlphaZero in a run folder, stage by stage: each begins where the one before has saved."""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from randori.agents.models import without_side_tasks
+from randori.games.game import Game
+from randori.learners.alphazero import AlphaZero
+from randori.learners.settings import AlphaZeroConfig
+from randori.learners.status import Counters, Listener, progress_of
+from randori.runs.checkpoint import latest_checkpoint, read_checkpoint, read_model
+from randori.runs.folder import Run
+from randori.runs.metrics import rewind
+from randori.runs.shards import drop_shards, read_shards
+
+FIRST_MODEL = "first.safetensors"
+"""The model that a run began with, where it did not begin from zero."""
+
+Stoppable = Callable[[Callable[[], None]], AbstractContextManager[None]]
+"""Makes a context in which Ctrl-C calls what it is given."""
+
+logger = logging.getLogger(__name__)
+
+
+def go_on(
+    game: Game, config: AlphaZeroConfig, run: Run, listen: Listener, stoppable: Stoppable
+) -> AlphaZero:
+    """Train through the stages that are left."""
+    progress = 0.0
+    newest = latest_checkpoint(run.path)
+    if newest is not None:
+        counters = Counters(**read_checkpoint(newest).state["counters"])
+        progress = progress_of(config.stop, counters)
+    while True:
+        until = config.next_stage(progress)
+        learner = AlphaZero(game, config.staged(progress), run.seed, run.path, listen)
+        resume(learner, run, config.window)
+        with stoppable(learner.stop):
+            learner.run(until)
+        if learner.is_stopping or until >= 1.0:
+            return learner
+        progress = until
+        del learner  # its trees are large, and the next one has its own
+        logger.info("next stage, at %.0f %% of the run", 100 * until)
+
+
+def resume(learner: AlphaZero, run: Run, window: int) -> None:
+    """Give a learner what the newest checkpoint holds, if there is one; forget what is newer."""
+    newest = latest_checkpoint(run.path)
+    if newest is None:
+        if (run.path / FIRST_MODEL).is_file():
+            learner.begin_with(without_side_tasks(read_model(run.path / FIRST_MODEL).weights))
+        return
+    checkpoint = read_checkpoint(newest)
+    rows = read_shards(run.path, checkpoint.number, window, "results")
+    drop_shards(run.path, after=checkpoint.number)
+    learner.restore(checkpoint, rows)
+    done = learner.counters.iteration
+    logger.info("resumed from checkpoint %d, iteration %d", checkpoint.number, done)
+    rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
