@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from randori.agents.shapes import export_shapes
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.networks.build import build
@@ -37,6 +38,9 @@ def export_model(source: Path, target: Path) -> int:
     What only training needs is left out, and matrices are stored with 16 bits a weight.
     """
     model = read_model(source)
+    if "sets" in model.info:  # local shapes, not a network
+        export_shapes(model, target)
+        return target.stat().st_size
     shape = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
     shape = replace(shape, reply=False, ownership=False)
     weights = {

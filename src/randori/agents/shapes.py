@@ -90,8 +90,10 @@ def shapes(
     ``shapes`` alone plays the shipped shapes, ``shapes:liberties`` those with liberty shapes too.
     `depth` 2 and more search by alpha-beta; `which` of the pair of agents plays is 0 or 1.
     """
-    is_shipped = value is None or value == LIBERTIES
-    path = shipped_shapes(game, with_liberties=value == LIBERTIES) if is_shipped else Path(value)
+    if value is None or value == LIBERTIES:
+        path = shipped_shapes(game, with_liberties=value == LIBERTIES)
+    else:
+        path = Path(value)
     if depth is None:
         depth = CLOCK_DEPTH if seconds else 1
     if depth < 1:

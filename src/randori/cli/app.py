@@ -322,6 +322,7 @@ def export(
 ) -> None:
     """Write a trained model for play alone, small enough to hand on."""
     from randori.agents.models import export_model
+    from randori.runs.checkpoint import read_model
 
     if file.suffix != ".safetensors":
         raise UserError(f"{file} should end in .safetensors")
@@ -329,7 +330,8 @@ def export(
     if as_json:
         print_json({"file": str(file), "bytes": size})
         return
-    print(f"{file}: {size / 1e6:.2f} MB; use it as az:{file}")
+    agent = "shapes" if "sets" in read_model(file).info else "az"
+    print(f"{file}: {size / 1e6:.2f} MB; use it as {agent}:{file}")
 
 
 @app.command()
@@ -631,6 +633,9 @@ def reproduce(
     liberties: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Trained liberty shapes to rate.")
     ] = None,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train what is rated, not the shipped shapes.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Runs side by side.")] = 1,
     seed: Seed = 0,
     output: Annotated[
@@ -644,8 +649,8 @@ def reproduce(
 
     folder = output or Path("runs") / f"{paper}{'-quick' if quick else ''}"
     wish = Wish(
-        quick, runs, number, sets, board, minutes, size, depth, shapes, liberties, jobs, seed,
-        folder, json,
+        quick, runs, number, sets, board, minutes, size, depth, shapes, liberties, train,
+        jobs, seed, folder, json,
     )  # fmt: skip
     run_paper(paper, figure, wish)
 

@@ -33,6 +33,7 @@ class Wish:
     depth: int
     shapes: str | None
     liberties: str | None
+    train: bool
     jobs: int
     seed: int
     output: Path
@@ -165,10 +166,15 @@ def _share(mean: Any) -> str:
 
 
 def _models(wish: Wish, size: int) -> tuple[str, str]:
-    """Return the runs with shapes and with liberty shapes; train those that nobody named."""
-    from randori.papers.go_ratings import train
+    """Return shapes and liberty shapes: those named, else the shipped ones, else newly trained."""
+    from randori.papers.go_ratings import GAMES, MORE_GAMES, shipped, train
 
-    minutes = wish.minutes or (0.2 if wish.quick else 20.0)
+    minutes = wish.minutes or (0.2 if wish.quick else None)
+    ours = None if wish.train or minutes else shipped(size)
+    if ours:
+        if not (wish.shapes and wish.liberties):
+            note("taking shapes that come with Randori; --train trains anew")
+        return wish.shapes or ours[0], wish.liberties or ours[1]
     last = 0.0
 
     def tell(record: Mapping[str, Any]) -> None:
@@ -179,18 +185,14 @@ def _models(wish: Wish, size: int) -> tuple[str, str]:
             note(f"{record['size']}×{record['size']}, {amount(record['games'])} games: "
                  f"{scores} against ALP")  # fmt: skip
 
-    shapes, liberties = wish.shapes, wish.liberties
-    if shapes is None:
-        note(f"training shapes for {minutes:g} minutes")
-        folder = train(wish.output / f"shapes-{size}", size, minutes, seed=wish.seed, tell=tell)
-        shapes = str(folder)
-    if liberties is None:
-        note(f"training liberty shapes for {minutes:g} minutes")
-        liberties = str(
-            train(wish.output / f"liberties-{size}", size, minutes, seed=wish.seed,
-                  liberties=Path(shapes), tell=tell)
-        )  # fmt: skip
-    return shapes, liberties
+    def trained(name: str, games: int, shapes: Path | None) -> str:
+        how = f"for {minutes:g} minutes" if minutes else f"in {amount(games)} games"
+        note(f"training {name} {how}")
+        folder = wish.output / f"{name}-{size}"
+        return str(train(folder, size, minutes, seed=wish.seed, liberties=shapes, tell=tell))
+
+    shapes = wish.shapes or trained("shapes", GAMES, None)
+    return shapes, wish.liberties or trained("liberties", MORE_GAMES, Path(shapes))
 
 
 def figure5(wish: Wish) -> dict[str, Any]:

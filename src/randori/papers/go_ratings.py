@@ -12,8 +12,10 @@ from typing import Any
 
 from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
+from randori.agents.shapes import shipped_shapes
 from randori.arena.match import MatchResult, play_match
 from randori.arena.ratings import Ratings, Result, rate
+from randori.errors import UserError
 from randori.games.registry import load_game
 from randori.learners.settings import StopConfig
 from randori.learners.shapes import Shapes, ShapesConfig
@@ -30,23 +32,30 @@ PAPER = {"random": -170, "influence": 700, "alp": 850, "shapes": 1070, "libertie
 """What the paper found on its server; liberties are shapes with liberties too."""
 OPENING_PLIES = 2
 """Random plies, the same in both games of a pair: else some pairs would repeat their games."""
+GAMES, MORE_GAMES = 121_000, 16_000
+"""Training games of the shapes on all boards together, and of the liberty shapes after that."""
 
 
 def train(
-    folder: Path, size: int, minutes: float, *, seed: int, liberties: Path | None = None,
+    folder: Path, size: int, minutes: float | None, *, seed: int, liberties: Path | None = None,
     tell: Callable[[Mapping[str, Any]], None],
 ) -> Path:  # fmt: skip
-    """Train shapes in a run folder, or go on there; with `liberties` from that run's shapes on."""
+    """Train shapes in a run folder, or go on there; with `liberties` from that run's shapes on.
+
+    It takes `GAMES` or `MORE_GAMES`, so that one seed gives one result; or `minutes`.
+    """
     if folder.is_dir():
         run = open_run(folder)
         config = from_dict(ShapesConfig, run.config, str(folder / "config.json"))
     else:
+        games = MORE_GAMES if liberties else GAMES
         config = ShapesConfig(
             sets="..3x3@ ..3x3+@" if liberties else "..3x3@",
             td=TdConfig(cascade=True),
             grow_from=0 if liberties or size <= 5 else 5,
             start_from=str(liberties or ""),
-            stop=StopConfig(minutes=minutes),
+            iteration_games=500 if minutes or liberties else 1000,
+            stop=StopConfig(minutes=minutes) if minutes else StopConfig(games=games),
         )
         game = TRAINED_ON.format(size=size, cap=4 * size * size)
         run = create_run(folder, learner="shapes", game=game, seed=seed, config=to_dict(config))
@@ -60,6 +69,16 @@ def train(
             learner.restore(read_checkpoint(newest))
         learner.run()
     return folder
+
+
+def shipped(size: int) -> tuple[str, str] | None:
+    """Return the shapes and the liberty shapes that come with Randori, if there are any."""
+    game = load_game(RATED_ON.format(size=size))
+    try:
+        both = [shipped_shapes(game, with_liberties=which) for which in (False, True)]
+    except UserError:
+        return None
+    return str(both[0]), str(both[1])
 
 
 def contenders(shapes: str, liberties: str, depth: int) -> dict[str, str]:
