@@ -30,7 +30,7 @@ BELOW = {
     "agents.models": {"errors", "games", "networks", "runs"},
     "agents.shapes": {"errors", "spec", "games", "search", "shapes", "runs"},
     "arena": {"errors", "spec", "games", "search", "agents"},
-    "protocols": {"errors", "spec", "games", "search", "agents"},
+    "protocols": {"errors", "spec", "games", "search", "runs", "agents"},
     "learners": {
         "errors",
         "spec",

@@ -122,7 +122,6 @@ def test_a_run_is_never_overwritten(randori, run):
     ("line", "words"),
     [
         ("--set network.blocks=2", "network.blocks cannot change from 1"),
-        ("--set selfplay.slots=8", "selfplay.slots cannot change from 16"),
         ("--set bogus=1", "unknown key 'bogus'"),
         ("--iterations 0", "--iterations must be above 0"),
     ],

@@ -11,7 +11,7 @@ from torch import nn
 from randori.errors import UserError
 from randori.networks import NetworkConfig, Signature
 from randori.networks.build import KINDS, build
-from randori.networks.heads import Factors, ValueHead
+from randori.networks.heads import Factors, ValueHead, expected, squash
 from randori.networks.resnet import Block
 
 
@@ -86,7 +86,7 @@ def test_a_block_adds_to_what_came_in(norm: bool) -> None:
 
 @torch.no_grad()
 def test_the_value_head_pools_mean_and_maximum() -> None:
-    head = ValueHead(4, 3, hidden=5, norm=False)
+    head = ValueHead(4, 3, hidden=5, norm=False, scores=1)
     x = torch.rand(2, 4, 6, 7)
     board = head.conv(x)
     pooled = [
@@ -95,7 +95,16 @@ def test_the_value_head_pools_mean_and_maximum() -> None:
     ]
     hidden = torch.tensor(pooled) @ head.hidden.weight.T + head.hidden.bias
     score = hidden.clamp(min=0) @ head.last.weight[0] + head.last.bias
-    torch.testing.assert_close(head(x), score.tanh())
+    torch.testing.assert_close(squash(head(x)), score.tanh())
+
+
+@torch.no_grad()
+def test_win_draw_and_loss_become_one_value() -> None:
+    scores = torch.tensor([[5.0, 5.0, 5.0], [9.0, -9.0, -9.0], [0.0, 40.0, 0.0]])
+    torch.testing.assert_close(expected(scores), torch.tensor([0.0, 1.0, 0.0]), atol=1e-6, rtol=0)
+    network = build(NetworkConfig(blocks=1, channels=4, value="wdl"), Signature(2, 3, 3, (9,)))
+    values = network.eval()(torch.rand(5, 2, 3, 3))[1]
+    assert ((values > -1) & (values < 1)).all()
 
 
 def test_one_factor_is_one_linear_layer() -> None:

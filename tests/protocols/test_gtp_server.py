@@ -101,6 +101,10 @@ def test_a_gogui_like_game(client: Client) -> None:
         ("gg-undo 0", "? cannot undo"),
         ("time_left b 3", "? expected a colour, seconds and stones"),
         ("time_settings -1 0 0", "? a time is not negative, found '-1'"),
+        ("time_settings 0 10 -3", "? stones are not negative, found '-3'"),
+        ("is_legal w resign", "? invalid coordinate 'resign'"),
+        ("printsgf .", "? cannot write .: it is a folder"),
+        ("printsgf /", "? cannot write /: it is a folder"),
         ("kgs-time_settings fischer 3 3", None),
         ("final_status_list asleep", "? invalid status"),
         ("fixed_handicap 2", "? invalid number of stones"),
@@ -207,6 +211,28 @@ def test_games_on_disk(client: Client, tmp_path: Path) -> None:
     (tmp_path / "bad.sgf").write_text("(;GM[1]SZ[7]")
     assert say(f"loadsgf {tmp_path / 'none.sgf'}")[0].startswith("? cannot load file")
     assert say(f"printsgf {tmp_path / 'no' / 'such.sgf'}")[0].startswith("? cannot write")
+
+
+def test_a_game_that_cannot_be_played_to_its_end_changes_nothing(
+    client: Client, tmp_path: Path
+) -> None:
+    say = client("go:size=5")
+    say("komi 2.5", "play b c3", "play w d3", "time_settings 60 0 0", "time_left b 7 0")
+    asked = ("showboard", "get_komi", "query_boardsize", "move_history")
+    before = say(*asked)
+    for size in (5, 9):
+        file = tmp_path / "twice.sgf"
+        file.write_text(f"(;GM[1]SZ[{size}]KM[6.5];B[bb];W[cc];B[cc])")
+        assert say(f"loadsgf {file}")[0].startswith("? illegal move")
+        assert say(*asked) == before
+    assert say("undo", "last_move") == ["=", "= black C3"]
+
+
+def test_a_failed_write_leaves_nothing_behind(client: Client, tmp_path: Path) -> None:
+    say = client()
+    (tmp_path / "folder").mkdir()
+    assert say(f"printsgf {tmp_path / 'folder'}")[0].startswith("? cannot write")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_othello(client: Client) -> None:

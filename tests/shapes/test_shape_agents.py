@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from randori.agents.models import export_model
 from randori.agents.registry import load_agent
-from randori.agents.shapes import load_shapes, shapes_info
+from randori.agents.shapes import export_shapes, load_shapes, shapes_info, shipped_shapes
 from randori.arena.match import play_match
 from randori.errors import UserError
 from randori.explorer.analyses import AnalysisEngine
@@ -14,7 +15,7 @@ from randori.explorer.engines import open_engine
 from randori.games.registry import load_game
 from randori.learners.shapes import ShapesConfig
 from randori.learners.training import change_run, start_run, train
-from randori.runs.checkpoint import write_model
+from randori.runs.checkpoint import read_model, write_model
 from randori.runs.config import override
 from randori.runs.metrics import read_metrics
 from randori.shapes.influence import influence_of
@@ -150,6 +151,36 @@ def test_weights_for_something_else_are_refused(stored: Path, tmp_path: Path) ->
     write_model(other, {"w": np.zeros((2, 5), np.float32)}, {"game": GO})
     with pytest.raises(UserError, match="no shape weights"):
         load_agent(f"shapes:{other}", load_game(GO))
+
+
+def test_an_exported_model_has_one_agent_and_no_zeros(stored: Path, tmp_path: Path) -> None:
+    game, model = load_game(GO), read_model(stored)
+    model.weights["theta"][:, 5:30] = 0
+    small, again = tmp_path / "small.safetensors", tmp_path / "again.safetensors"
+    export_shapes(model, small)
+    assert read_model(small).weights["theta"].shape == (1, model.weights["theta"].shape[1] - 26)
+    assert (load_shapes(game, small).theta == model.weights["theta"][1]).all()
+    export_model(small, again)
+    assert again.read_bytes() == small.read_bytes()
+    with pytest.raises(UserError, match="no 1"):
+        load_shapes(game, small, which=1)
+    for index in (np.array([1, 99999], np.uint32), np.array([1], np.uint32),
+                  np.array([0.5, 1.5], np.float32)):  # fmt: skip
+        write_model(small, {"theta": np.ones((1, 2), np.float16), "index": index}, model.info)
+        with pytest.raises(UserError, match="damaged: expected"):
+            load_shapes(game, small)
+
+
+def test_shipped_shapes_are_small_and_play() -> None:
+    game = load_game("go:size=9,komi=7.5,suicide=no")
+    for spec, weights in (("shapes", 137_551), ("shapes:liberties", 1_137_551)):
+        agent = load_agent(spec, game)
+        assert agent.choose(game.start()) is not None
+        path = shipped_shapes(game, with_liberties=spec != "shapes")
+        assert path.stat().st_size < 2_000_000
+        assert len(load_shapes(game, path).theta) == weights
+    with pytest.raises(UserError, match="no shapes are shipped"):
+        load_agent("shapes:liberties", load_game(GO))
 
 
 def test_analysis_scores_moves_as_deep_as_the_player_looks(stored: Path) -> None:

@@ -11,14 +11,21 @@ from randori.errors import UserError
 from randori.games.registry import load_game
 from randori.learners.settings import StopConfig
 from randori.learners.shapes import Shapes, ShapesConfig, resized
-from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
+from randori.runs.checkpoint import latest_checkpoint, read_checkpoint, read_model
 from randori.runs.config import from_dict, override, to_dict
 from randori.runs.folder import create_run
 from randori.runs.metrics import read_metrics
+from randori.shapes.pair import TdConfig
 
 GO = "go:size=5,komi=7.5,ko=simple,suicide=no,cap=100"
 SETS = "1x1@ 2x1 2x2 2x2@"
-SMALL = ShapesConfig(sets=SETS, iteration_games=20, test_games=4, stop=StopConfig(iterations=4))
+SMALL = ShapesConfig(
+    sets=SETS,
+    iteration_games=60,
+    test_games=4,
+    stop=StopConfig(iterations=10),
+    td=TdConfig(average=1.0),
+)
 
 
 def start(folder: Path, config: ShapesConfig, spec: str = GO) -> Shapes:
@@ -37,16 +44,19 @@ def test_a_run_that_was_cut_ends_as_one_that_was_not(tmp_path: Path) -> None:
     start(tmp_path / "whole", SMALL).run()
     first = start(tmp_path / "cut", SMALL)
     first.run(until=0.5)
-    assert first.counters.iteration == 2
+    assert first.counters.iteration == 5
     second = start(tmp_path / "cut", SMALL)
     newest = latest_checkpoint(tmp_path / "cut")
     assert newest is not None
     second.restore(read_checkpoint(newest))
     second.run()
-    assert second.counters.games == 80
+    assert second.counters.games == 600
     assert (weights(tmp_path / "whole") == weights(tmp_path / "cut")).all()
+    models = [read_model(tmp_path / name).weights["theta"] for name in ("whole", "cut")]
+    assert (models[0] == models[1]).all()
+    assert not (models[0] == weights(tmp_path / "whole")).all(), "the mean plays"
     records = read_metrics(tmp_path / "cut")
-    assert [record["games"] for record in records] == [20, 40, 60, 80]
+    assert [record["games"] for record in records] == list(range(60, 601, 60))
     assert all(0 <= score <= 1 for record in records for score in record["agent_scores"])
 
 
@@ -57,7 +67,7 @@ def test_what_was_learnt_plays_and_can_be_taken_over(tmp_path: Path) -> None:
     assert load_agent(f"shapes:{tmp_path / 'run'}", game).choose(game.start())
     config = override(SMALL, [f"start_from={tmp_path / 'run'}"])
     other = start(tmp_path / "other", config)
-    assert (other._pair.thetas == weights(tmp_path / "run")).all()
+    assert (other._pair.thetas == read_model(tmp_path / "run").weights["theta"]).all()
     fewer = override(config, ["sets=1x1@ 2x2 3x2"])
     third = start(tmp_path / "third", fewer)
     tables = third._pair.tables
@@ -85,7 +95,8 @@ def test_other_options_stay_when_the_board_grows() -> None:
 
 @pytest.mark.slow
 def test_a_board_grows_and_keeps_what_it_knows(tmp_path: Path) -> None:
-    config = override(SMALL, ["grow_from=3", "grow_games=40", "sets=1x1 2x2", "stop.iterations=8"])
+    config = override(SMALL, ["grow_from=3", "grow_games=40", "sets=1x1 2x2", "stop.iterations=8",
+                              "iteration_games=20"])  # fmt: skip
     learner = start(tmp_path / "run", config)
     learner.run()
     sizes = [record["size"] for record in read_metrics(tmp_path / "run")]

@@ -52,6 +52,29 @@ def test_one_seed_one_result_and_tests_do_not_matter() -> None:
     assert not pairs[0].thetas[:, 0].any()
 
 
+def test_agents_play_by_the_mean_of_their_last_weights() -> None:
+    """The mean is that of a plain loop, however training is cut; learning does not see it."""
+    game = load_game(GO)
+    pair, plain = (
+        Pair(game, parse_sets("1x1@ 2x2"), TdConfig(average=share), 5) for share in (0.5, 0)
+    )
+    mean = np.zeros(pair.thetas.shape)
+    for seen in range(1, 6):
+        plain.train(100)
+        share = min(1.0, 1 / (0.5 * seen))
+        mean = (1 - share) * mean + share * plain.thetas
+    pair.train(70)
+    assert (pair.value(1).theta == pair.thetas[1]).all(), "nothing to take a mean of yet"
+    for stretch in (30, 230, 170):
+        pair.train(stretch)
+    assert pair.looks == 5
+    assert (pair.thetas == plain.thetas).all()
+    assert np.allclose(pair.means, mean, atol=1e-6)
+    assert not np.allclose(pair.means, pair.thetas, atol=1e-4)
+    assert (pair.value(0).theta == pair.means[0]).all()
+    assert (plain.value(0).theta == plain.thetas[0]).all()
+
+
 def test_a_pair_goes_on_with_what_it_took_over() -> None:
     game = load_game(GO)
     pair = Pair(game, parse_sets(SETS), TdConfig(), 1)
@@ -74,9 +97,9 @@ def test_shapes_learn_to_beat_random_moves() -> None:
     assert 0 <= pair.test(1, 20) <= 1
 
 
-@pytest.mark.parametrize("wrong", [{"alpha": 0}, {"epsilon": 1.5}, {"bins": 0}])
+@pytest.mark.parametrize("wrong", [{"alpha": 0}, {"epsilon": 1.5}, {"bins": 0}, {"average": 2}])
 def test_senseless_settings_are_refused(wrong) -> None:
-    with pytest.raises(ValueError, match=r"expected|goes"):
+    with pytest.raises(ValueError, match=r"expected|goes|share"):
         TdConfig(**wrong)
 
 

@@ -6,6 +6,7 @@ the rules allow.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ from randori.search.alphabeta import AlphaBetaConfig
 from randori.search.search import Analysis
 from randori.shapes.influence import influence_of
 from randori.shapes.sensible import lives_by_liberties, sensible
-from randori.shapes.sets import parse_sets
-from randori.shapes.tables import board_turns, build_tables
+from randori.shapes.sets import ShapeSet, parse_sets
+from randori.shapes.tables import Tables, board_turns, build_tables
 from randori.shapes.value import ShapeValue
 from randori.spec import parse_spec
 
@@ -141,17 +142,21 @@ def shapes_of(game: Game, model: Model, which: int | None = None) -> ShapeValue:
     if info.get("name") != game.name or info.get("board") != list(game.board):
         here = f"{game.name} on {game.board[0]}x{game.board[1]}"
         raise UserError(f"{model.path} holds shapes for {info.get('game')}, not for {here}")
-    tables = build_tables(_sets(model.path, info), game.board, board_turns(game), info["bins"])
+    sets, bins = _sets(model.path, info), _whole(model, "bins", 1)
+    tables = _tables(game, sets, bins)
     theta = _dense(model, tables.num_weights)
-    which = int(info.get("better", 0)) if which is None else which
+    which = _whole(model, "better", 0) if which is None else which
     if not 0 <= which < len(theta):
         raise UserError(f"{model.path} has {len(theta)} agents, from 0 on; there is no {which}")
-    return ShapeValue(game, tables, np.ascontiguousarray(theta[which], dtype=np.float32))
+    chosen = np.ascontiguousarray(theta[which], dtype=np.float32)
+    if not np.isfinite(chosen).all():
+        raise UserError(f"{model.path} is damaged: some of its weights are no numbers")
+    return ShapeValue(game, tables, chosen)
 
 
 def export_shapes(model: Model, target: Path) -> None:
     """Write the better agent alone, for play: 16 bits a weight, and no weight that is zero."""
-    better = int(model.info.get("better", 0))
+    better = _whole(model, "better", 0)
     info = {**model.info, "better": 0}
     theta = model.weights["theta"][better].astype(np.float16)
     index = model.weights.get("index", np.arange(len(theta), dtype=np.uint32))
@@ -172,7 +177,21 @@ def _dense(model: Model, num_weights: int) -> NDArray[Any]:
     raise UserError(f"{model.path} is damaged: expected {num_weights} weights")
 
 
-def _sets(path: Path, info: Mapping[str, Any]) -> Any:
+@lru_cache(maxsize=8)
+def _tables(game: Game, sets: tuple[ShapeSet, ...], bins: int) -> Tables:
+    """Lay out the sets once: who plays by a clock loads its agent anew for every move."""
+    return build_tables(sets, game.board, board_turns(game), bins)
+
+
+def _whole(model: Model, name: str, least: int) -> int:
+    """Return a whole number that a file tells about itself; `least` if it does not."""
+    value = model.info.get(name, least)
+    if not isinstance(value, int) or value < least:
+        raise UserError(f"{model.path} is damaged: {name} is {value!r}")
+    return value
+
+
+def _sets(path: Path, info: Mapping[str, Any]) -> tuple[ShapeSet, ...]:
     try:
         return parse_sets(" ".join(info["sets"]))
     except (TypeError, UserError) as error:

@@ -1,5 +1,6 @@
 """`randori reproduce`: run a paper's experiments, print their tables, write them to a folder."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,6 +96,7 @@ def figure3(wish: Wish) -> list[dict[str, Any]]:
 
 def figure4(wish: Wish) -> dict[str, Any]:
     """Learn with single and with combined sets."""
+    from randori.games.registry import load_game
     from randori.papers.curves import Curve, draw_curves
     from randori.papers.go_shapes import (
         BOARD,
@@ -106,8 +108,11 @@ def figure4(wish: Wish) -> dict[str, Any]:
         experiments,
         figure4,
     )  # fmt: skip
+    from randori.shapes.sensible import lives_by_liberties
     from randori.shapes.sets import parse_sets
 
+    game = load_game(wish.board or BOARD)
+    opponent = "ALP" if lives_by_liberties(game) else "greedy"
     study = replace(QUICK if wish.quick else Study(), seed=wish.seed, jobs=wish.jobs)
     study = replace(study, runs=wish.runs or study.runs, games=wish.games or study.games)
     kinds: dict[str, Sequence[Experiment]]
@@ -131,16 +136,17 @@ def figure4(wish: Wish) -> dict[str, Any]:
                 for one in found[kind]
             ]  # fmt: skip
             about = f"{study.runs} runs, both agents, 95 % intervals"
-            drawn = draw_curves(curves, f"Wins against ALP on 5×5, {kind} sets", about)
+            where = f"{game.name} on {game.board[0]}×{game.board[1]}"
+            title = f"Wins against {opponent}, {where}, {kind} sets"
+            drawn = draw_curves(curves, title, about)
             atomic.write_text(wish.output / f"figure4-{kind}.svg", drawn)
     for kind, rows in found.items():
         if not wish.as_json:
-            print(f"Figure 4, {kind} sets: wins against ALP, {study.runs} runs of "
+            print(f"Figure 4, {kind} sets: wins against {opponent}, {study.runs} runs of "
                   f"{amount(study.games)} games")  # fmt: skip
             table = [
                 (one.name, amount(one.weights), _share(_at(one, 1000)), _share(one.final),
-                 f"{amount(one.to_half.value)} [{amount(one.to_half.low)}, "
-                 f"{amount(one.to_half.high)}]" if one.to_half else "-",
+                 _games(one.to_half) if one.to_half else "-",
                  f"{one.halves}/{one.runs}", amount(one.rate.value))
                 for one in rows
             ]  # fmt: skip
@@ -151,7 +157,7 @@ def figure4(wish: Wish) -> dict[str, Any]:
         "board": wish.board or BOARD,
         "runs": study.runs,
         "games": study.games,
-        **{kind: [one.to_dict() for one in rows] for kind, rows in found.items()},
+        **{kind: [_finite(one.to_dict()) for one in rows] for kind, rows in found.items()},
     }
 
 
@@ -161,8 +167,23 @@ def _at(finding: Any, games: int) -> Any:
     return finding.curve[before[-1] if before else 0]
 
 
+def _finite(found: Any) -> Any:
+    """Write bounds that are not there as null: JSON knows no infinity."""
+    if isinstance(found, Mapping):
+        return {key: _finite(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [_finite(value) for value in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
+
+
 def _share(mean: Any) -> str:
     return f"{100 * mean.value:.1f} % [{100 * mean.low:.1f}, {100 * mean.high:.1f}]"
+
+
+def _games(mean: Any) -> str:
+    """Write a number of games; one run alone has no interval."""
+    bounds = f" [{amount(mean.low)}, {amount(mean.high)}]" if math.isfinite(mean.high) else ""
+    return amount(mean.value) + bounds
 
 
 def _models(wish: Wish, size: int) -> tuple[str, str]:
@@ -187,8 +208,10 @@ def _models(wish: Wish, size: int) -> tuple[str, str]:
 
     def trained(name: str, games: int, shapes: Path | None) -> str:
         how = f"for {minutes:g} minutes" if minutes else f"in {amount(games)} games"
-        note(f"training {name} {how}")
         folder = wish.output / f"{name}-{size}"
+        is_there = folder.is_dir()
+        note(f"going on with {folder} as it was begun; remove it to train anew" if is_there
+             else f"training {name} {how}")  # fmt: skip
         return str(train(folder, size, minutes, seed=wish.seed, liberties=shapes, tell=tell))
 
     shapes = wish.shapes or trained("shapes", GAMES, None)

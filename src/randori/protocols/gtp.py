@@ -66,7 +66,6 @@ def serve(session: Session, lines: Lines, output: TextIO) -> None:
     while not session.is_over and (line := lines.take()) is not None:
         request = read_request(line)
         if request is not None:
-            lines.interrupt.clear()
             for part in answer(session, request):
                 output.write(part)
                 output.flush()

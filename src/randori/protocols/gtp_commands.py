@@ -97,15 +97,9 @@ def play_sequence(session: Session, words: list[str]) -> str:
     """Play several moves, or none."""
     if len(words) % 2:
         raise GtpError("expected colours and vertices in turn")
-    done = 0
-    try:
+    with session.all_or_nothing():
         for colour, vertex in zip(words[::2], words[1::2], strict=True):
             session.table.play(read_colour(colour), vertex)
-            done += 1
-    except GtpError:
-        if done:
-            session.table.undo(done)
-        raise
     return ""
 
 
@@ -149,6 +143,8 @@ def time_settings(session: Session, words: list[str]) -> str:
     """Set main time and Canadian overtime."""
     expect(words, 3, "main time, overtime and stones")
     main, period, stones = seconds_of(words[0]), seconds_of(words[1]), whole(words[2])
+    if stones < 0:
+        raise GtpError(f"stones are not negative, found {words[2]!r}")
     session.clock.set(TimeSystem(main, period, stones))
     return ""
 
@@ -207,7 +203,7 @@ def is_legal(session: Session, words: list[str]) -> str:
     """Tell whether a move could be played."""
     expect(words, 2, "a colour and a vertex")
     try:
-        play(session, words)
+        session.table.play(read_colour(words[0]), words[1])
     except GtpError as error:
         if not str(error).startswith("illegal"):
             raise

@@ -19,6 +19,7 @@ from randori.protocols.dead_stones import status_of_chains
 from randori.protocols.gtp_commands import expect, genmove, whole, write_score
 from randori.protocols.gtp_session import Command, Session, komi_of
 from randori.protocols.gtp_table import PASS, GtpError
+from randori.runs import atomic
 
 NAMES = ("B", "W")
 """What SGF calls the two sides."""
@@ -122,25 +123,28 @@ def loadsgf(session: Session, words: list[str]) -> str:
     before = int(words.pop()) if len(words) > 1 and words[-1].isdecimal() else None
     path = Path(" ".join(words))
     try:
-        record = next(iter(read_sgf(decode_sgf(path.read_bytes()), str(path))))
+        written = decode_sgf(path.read_bytes())
+        record = next(iter(read_sgf(written, str(path))))
     except (UserError, OSError) as error:
         raise GtpError(f"cannot load file: {error}") from None
     rules = load_game(record.spec)
-    session.resize(rules.board[1])
-    session.set_komi(komi_of(rules))
-    if record.position:
-        session.table.begin(session.game.position(record.position).state.copy())
-    side = int(session.table.state[0]) & 1
-    for side, vertex in _moves_of(session, path)[: None if before is None else max(0, before - 1)]:
-        session.table.play(side, vertex)
-        side = 1 - side
+    with session.all_or_nothing():
+        session.resize(rules.board[1])
+        session.set_komi(komi_of(rules))
+        if record.position:
+            session.table.begin(session.game.position(record.position).state.copy())
+        side = int(session.table.state[0]) & 1
+        last = None if before is None else max(0, before - 1)
+        for side, vertex in _moves_of(session, written)[:last]:
+            session.table.play(side, vertex)
+            side = 1 - side
     return COLOURS[side]
 
 
-def _moves_of(session: Session, path: Path) -> list[tuple[int, str]]:
+def _moves_of(session: Session, written: str) -> list[tuple[int, str]]:
     """Read the moves with their colours: a record has passes for those out of turn."""
     moves = []
-    for node in main_lines(decode_sgf(path.read_bytes()))[0]:
+    for node in main_lines(written)[0]:
         for name in (name for name in node if name in NAMES):
             point = simple_text(node[name][0])
             vertex = PASS
@@ -168,12 +172,12 @@ def printsgf(session: Session, words: list[str]) -> str:
     if not words:
         return written
     path = Path(" ".join(words))
-    fresh = path.with_name(f"{path.name}.new")
+    if not path.name or path.is_dir():
+        raise GtpError(f"cannot write {path}: it is a folder")
     try:
-        fresh.write_text(written)
-        fresh.replace(path)
-    except OSError as error:
-        raise GtpError(f"cannot write {path}: {error.strerror}") from None
+        atomic.write_text(path, written)
+    except UserError as error:
+        raise GtpError(f"cannot write: {error}") from None
     return ""
 
 

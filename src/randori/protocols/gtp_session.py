@@ -3,6 +3,8 @@
 import math
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy, deepcopy
 from time import monotonic
 
 import numpy as np
@@ -87,6 +89,16 @@ class Session:
         """Start a new game."""
         self.table.begin(self.game.new_state())
         self.clock.restart()
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Leave everything as it was if what is done inside fails."""
+        kept = self.mind, copy(self.table), deepcopy(self.clock), self._options, self._komi
+        try:
+            yield
+        except Exception:
+            self.mind, self.table, self.clock, self._options, self._komi = kept
+            raise
 
     def _open(self, options: Mapping[str, str]) -> tuple[Mind, Table]:
         """Load the rules and the agent, which must know them."""

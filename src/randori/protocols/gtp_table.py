@@ -36,7 +36,7 @@ class Turn:
 
 
 class Table:
-    """A game under way."""
+    """A game under way; a shallow copy is one of its own, for nothing in it changes in place."""
 
     def __init__(self, game: Game, *, suicide: bool) -> None:
         self.game = game
@@ -134,13 +134,13 @@ class Table:
             state = here.play(vertex).state
         except IllegalAction:
             state = self._tolerate(here, side, vertex)
-        self.turns.append(Turn(side, vertex, state, text.cells(self.game, state)))
+        self.turns = [*self.turns, Turn(side, vertex, state, text.cells(self.game, state))]
 
     def undo(self, number: int = 1) -> None:
         """Take moves back."""
         if not 0 < number <= len(self.turns):
             raise GtpError("cannot undo")
-        del self.turns[-number:]
+        self.turns = self.turns[:-number]
 
     def is_acceptable(self, here: Position, action: int) -> bool:
         """Tell whether a move of ours is legal for everybody: no suicide, no board twice."""

@@ -28,7 +28,6 @@ from randori.shapes.td import (
 )  # fmt: skip
 from randori.shapes.value import ShapeValue
 
-
 AVERAGE_EVERY = 100
 """Games between two looks at the weights that go into their mean."""
 
@@ -45,7 +44,7 @@ class TdConfig:
     """an error of its own for every set, of the value that more general sets make up (section 8)"""
     from_random: bool = True
     """whether judgements are also corrected by what followed a random move"""
-    average: float = 0.15
+    average: float = 0.1
     """agents are tested and stored with the mean of their weights over about this share of all
     games so far, the last ones, since steps of one size never let weights come to rest; 0 takes
     the weights as they are"""
@@ -140,7 +139,8 @@ class Pair:
     def playing(self, agent: int) -> Weights:
         """Return the weights that an agent plays by when it does not learn."""
         is_mean = self.config.average > 0 and self.looks > 0
-        return self.means[agent] if is_mean else self.thetas[agent]
+        weights: Weights = (self.means if is_mean else self.thetas)[agent]
+        return weights
 
     def test(self, agent: int, games: int, *, at_random: bool = False) -> float:
         """Return an agent's mean score against the game's usual evaluation, or random moves."""
