@@ -622,6 +622,10 @@ def reproduce(
     board: Annotated[
         str | None, typer.Option(metavar="GAME", help="Learn by these rules, not on 5×5.")
     ] = None,
+    average: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Last share of games whose mean weights play."),
+    ] = None,
     minutes: Annotated[
         float | None, typer.Option(min=0.01, help="Training of each agent that is rated.")
     ] = None,
@@ -649,8 +653,8 @@ def reproduce(
 
     folder = output or Path("runs") / f"{paper}{'-quick' if quick else ''}"
     wish = Wish(
-        quick, runs, number, sets, board, minutes, size, depth, shapes, liberties, train,
-        jobs, seed, folder, json,
+        quick, runs, number, sets, board, average, minutes, size, depth, shapes, liberties,
+        train, jobs, seed, folder, json,
     )  # fmt: skip
     run_paper(paper, figure, wish)
 

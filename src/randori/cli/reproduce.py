@@ -29,6 +29,7 @@ class Wish:
     games: int | None
     sets: str | None
     board: str | None
+    average: float | None
     minutes: float | None
     size: int
     depth: int
@@ -115,6 +116,8 @@ def figure4(wish: Wish) -> dict[str, Any]:
     opponent = "ALP" if lives_by_liberties(game) else "greedy"
     study = replace(QUICK if wish.quick else Study(), seed=wish.seed, jobs=wish.jobs)
     study = replace(study, runs=wish.runs or study.runs, games=wish.games or study.games)
+    if wish.average is not None:
+        study = replace(study, td=replace(study.td, average=wish.average))
     kinds: dict[str, Sequence[Experiment]]
     if wish.sets:
         words = wish.sets.split(",")
@@ -157,6 +160,7 @@ def figure4(wish: Wish) -> dict[str, Any]:
         "board": wish.board or BOARD,
         "runs": study.runs,
         "games": study.games,
+        "average": study.td.average,
         **{kind: [_finite(one.to_dict()) for one in rows] for kind, rows in found.items()},
     }
 

@@ -56,7 +56,7 @@ def decode_sgf(data: bytes) -> str:
     declared = re.search(rb"CA\s*\[([^\]]{1,40})\]", data)
     encodings = ["utf-8-sig", declared[1].decode("latin-1").strip() if declared else "latin-1"]
     for encoding in encodings:
-        with suppress(UnicodeDecodeError, LookupError):
+        with suppress(ValueError, LookupError):
             return data.decode(encoding)
     return data.decode("latin-1")
 
