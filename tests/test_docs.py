@@ -11,13 +11,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = (
     "README.md", "docs/games.md", "docs/arena.md", "docs/diagnosis.md", "docs/training.md",
+    "docs/shapes.md",
 )  # fmt: skip
 TINY = (
     "--iterations 1 --plain --runtime torch --set network.blocks=1 --set network.channels=8 "
     "--set selfplay.slots=8 --set selfplay.search.simulations=8 --set iteration_rows=20 "
     "--set warm_up_rows=20 --set train.batch=8 --set evaluation.games=2"
 )
-LONG = {"bench": "--help"}
+LONG = {"bench": "--help", "reproduce": "--help"}
 """Commands that only show their help here."""
 PICTURES = {
     "shobu": "shobu --position PUSH_OPTIONS --moves a1f1E2",

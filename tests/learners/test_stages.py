@@ -99,6 +99,8 @@ def test_other_slots_begin_their_games_anew(tmp_path: Path) -> None:
         (['stages=[[1.5,"window=50"]]'], "rising|below 1"),
         (['stages=[[0.5,"train.optimizer=sgd"]]'], "train.optimizer cannot change"),
         (['stages=[[0.5,"trian.l2=0"]]'], "trian"),
+        (['stages=[[0.5,"network.channels=16"]]'], "network.channels cannot change"),
+        (["network.blocks=2", 'stages=[[0.5,"network.blocks=1"]]'], "may only grow|may grow"),
         (['stages=[[0.5,"window=minus"]]'], "window"),
         (['stages=[[0.5,"stages=[]"]]'], "stages cannot change"),
     ],

@@ -85,6 +85,9 @@ def load_network(game: Game, path: Path) -> nn.Module:
 
 def network_of(game: Game, model: Model) -> nn.Module:
     """Build the network of a model and give it its weights."""
+    if not isinstance(model.info.get("network"), dict):
+        what = "shapes: use shapes:PATH" if "theta" in model.weights else "something else"
+        raise UserError(f"{model.path} holds no network but {what}")
     config = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
     with torch.random.fork_rng(devices=[]):  # whoever loads a model keeps its dice
         network = build(config, signature_of(game))

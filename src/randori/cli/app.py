@@ -211,7 +211,7 @@ def _list_settings(wanted: bool) -> None:
 @app.command()
 def train(
     game: Game,
-    learner: Annotated[str, typer.Option(help="What learns.")] = "alphazero",
+    learner: Annotated[str, typer.Option(help="What learns: alphazero or shapes.")] = "alphazero",
     preset: Annotated[
         str, typer.Option(help="auto, laptop, demo, gpu …; auto is gpu where there is one.")
     ] = "auto",
@@ -223,7 +223,9 @@ def train(
     run: Annotated[Path | None, typer.Option(metavar="PATH", help="Train in this folder.")] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--from", metavar="MODEL", help="Begin with a run's or a file's weights."),
+        typer.Option(
+            "--from", metavar="MODEL", help="Begin with its weights: a run, a file, or az."
+        ),
     ] = None,
     runtime: Annotated[
         str | None, typer.Option(help="auto, cuda, openvino or torch: runs the network.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
+from randori.agents.models import shipped_model
 from randori.cli.report import announced, clock, note, print_json, print_table, program
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
@@ -51,6 +52,8 @@ def start_training(
     """Make a run folder and train in it; return the exit code."""
     kind, game = find_learner(learner), load_game(spec)
     config = override(kind.config(), preset_settings(preset, kind))
+    if source == Path("az"):
+        source = shipped_model(game)
     if source is not None and learner == "shapes":
         config, source = replace(config, start_from=str(source)), None
     if source is not None:
@@ -184,8 +187,9 @@ def report(
         return
     print(
         f"{run.path} {'is complete' if reached else 'has stopped'}: "
-        f"{counters.iteration} iterations, {counters.games} games, {counters.steps} gradient "
-        f"steps in {clock(counters.seconds)}"
+        f"{counters.iteration} iterations, {counters.games} games, "
+        + (f"{counters.steps} gradient steps " if counters.steps else "")
+        + f"in {clock(counters.seconds)}"
     )
     print("  go on    ", " ".join([f"{program()} resume", quoted(run.path), *reached]))
     if counters.checkpoint:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from randori.agents.models import without_side_tasks
+from randori.agents.registry import load_agent
 from randori.games.game import Game
 from randori.learners.alphazero import AlphaZero
 from randori.learners.settings import AlphaZeroConfig
@@ -21,6 +22,12 @@ Stoppable = Callable[[Callable[[], None]], AbstractContextManager[None]]
 """Makes a context in which Ctrl-C calls what it is given."""
 
 logger = logging.getLogger(__name__)
+
+
+def try_out(game: Game, config: AlphaZeroConfig) -> None:
+    """Complain about opponents that cannot play."""
+    for opponent in config.evaluation.opponents:
+        load_agent(opponent, game)
 
 
 def go_on(

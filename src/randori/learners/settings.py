@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from randori.errors import UserError
 from randori.learners.selfplay import SelfPlayConfig
 from randori.learners.trainer import TrainConfig
 from randori.networks.config import NetworkConfig
@@ -126,16 +127,27 @@ class AlphaZeroConfig:
             raise ValueError(f"stages begin at rising shares from 0 to below 1, not {shares}")
         for _, text in self.stages:
             for assignment in text.split():
-                if assignment.startswith(("stages", "stop.", *FIXED)):
-                    raise ValueError(f"{assignment.partition('=')[0]} cannot change in a stage")
-        if self.stages:
-            self.staged(1.0)
+                key = assignment.partition("=")[0].strip()
+                shapes_network = key.startswith("network.") and key != "network.blocks"
+                if key.startswith(("stages", "stop.", *FIXED)) or shapes_network:
+                    raise ValueError(f"{key} cannot change in a stage")
+        blocks = self.network.blocks
+        for share, _ in self.stages:
+            deeper = self.staged(share).network.blocks
+            if deeper < blocks:
+                raise ValueError(
+                    f"network.blocks may grow in a stage, not go from {blocks} to {deeper}"
+                )
+            blocks = deeper
 
     def staged(self, progress: float) -> "AlphaZeroConfig":
         """Return the settings that hold at a share of the run."""
         due = [text for share, text in self.stages if share <= progress]
         assignments = [one for text in due for one in text.split()]
-        return override(replace(self, stages=()), assignments) if assignments else self
+        try:
+            return override(replace(self, stages=()), assignments) if assignments else self
+        except UserError as error:
+            raise ValueError(f"stages: {str(error).removeprefix('--set: ')}") from None
 
     def next_stage(self, progress: float) -> float:
         """Return the share of the run at which the next stage begins; 1 if there is none."""

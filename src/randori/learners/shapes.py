@@ -7,6 +7,7 @@ enough there, or have had their share of games.
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from randori.runs.checkpoint import (
     latest_checkpoint,
     prune,
     read_checkpoint,
+    read_model,
     write_checkpoint,
 )
 from randori.runs.folder import Run
@@ -67,12 +69,21 @@ class ShapesConfig:
         for name in ("iteration_games", "test_games", "grow_games"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.grow_at <= 1:
+            raise ValueError(f"grow_at must be from 0 to 1, not {self.grow_at}")
 
 
 def resized(game: Game, size: int) -> Game:
     """Return the game on a board of another size, its other options as they are."""
     spec = parse_spec(game.spec)
     return load_game(str(replace(spec, options={**spec.options, "size": str(size)})))
+
+
+def try_out(game: Game, config: ShapesConfig) -> None:
+    """Complain about boards, sets and models that do not fit together."""
+    learner = Shapes(game, config, 0, Path(), lambda status: None)
+    if config.grow_from:
+        learner.next_size()
 
 
 def go_on(
@@ -117,7 +128,12 @@ class Shapes:
         return Pair(game, parse_sets(self._config.sets), self._config.td, self._seed)
 
     def _take_over(self, path: Path) -> None:
-        values = [load_shapes(self._pair.game, path, which, any_board=True) for which in range(2)]
+        theta = read_model(path).weights.get("theta")
+        agents = 1 if theta is None else len(theta)  # a model to hand on may hold one of the pair
+        values = [
+            load_shapes(self._pair.game, path, min(which, agents - 1), any_board=True)
+            for which in range(2)
+        ]
         for agent, value in enumerate(values):
             self._pair.thetas[agent] = grow(value.theta, value.tables, self._pair.tables)
 
@@ -199,10 +215,18 @@ class Shapes:
         if self._size < self._game.board[0] and is_good:
             self._grow()
 
+    def next_size(self) -> int:
+        """Return the next larger board that the game has: Othello has even ones only."""
+        for size in range(self._size + 1, self._game.board[0]):
+            with suppress(UserError):
+                resized(self._game, size)
+                return size
+        return self._game.board[0]
+
     def _grow(self) -> None:
         """Go on with a board that is one line larger."""
         old = self._pair
-        self._size += 1
+        self._size = self.next_size()
         self._pair = self._make_pair(self._size)
         self._pair.start_from(old)
         logger.info("grown to %d after %d games", self._size, self._size_games)

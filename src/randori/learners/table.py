@@ -21,7 +21,6 @@ class Learner(Protocol):
     status: Status
 
 
-
 @dataclass(frozen=True)
 class Kind:
     """One kind of learner."""
@@ -29,6 +28,8 @@ class Kind:
     config: type[Any]
     go_on: Callable[[Game, Any, Run, Listener, Stoppable], Learner]
     """Trains from wherever the folder stands, until the run is complete or stopped."""
+    try_out: Callable[[Game, Any], None]
+    """Complains about what cannot be trained, before there is a run folder."""
     presets: Mapping[str, tuple[str, ...]]
     agent: str
     """The agent that plays what was learnt, as in ``az:RUN``."""
@@ -38,10 +39,20 @@ class Kind:
 
 LEARNERS: dict[str, Kind] = {
     "alphazero": Kind(
-        AlphaZeroConfig, curriculum.go_on, presets.PRESETS, "az", ("network.", *FIXED)
+        AlphaZeroConfig,
+        curriculum.go_on,
+        curriculum.try_out,
+        presets.PRESETS,
+        "az",
+        ("network.", *FIXED),
     ),
     "shapes": Kind(
-        shapes.ShapesConfig, shapes.go_on, {"paper": ()}, "shapes", ("sets", "grow_from")
+        shapes.ShapesConfig,
+        shapes.go_on,
+        shapes.try_out,
+        {"paper": ()},
+        "shapes",
+        ("sets", "grow_from"),
     ),
 }
 

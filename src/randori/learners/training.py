@@ -12,12 +12,11 @@ from typing import Any
 import torch
 
 from randori.agents.models import STAMPS, load_network, signature_of, without_side_tasks
-from randori.agents.registry import load_agent
+from randori.errors import UserError
 from randori.games.check import check
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.curriculum import FIRST_MODEL
-from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Listener
 from randori.learners.table import Learner, config_of, find_learner
 from randori.networks.build import build
@@ -54,9 +53,7 @@ def start_run(
     run goes on with the rules that it began with, from whatever folder it is resumed. So is the
     model at `source`, if the run shall begin with its weights.
     """
-    if isinstance(config, AlphaZeroConfig):
-        for opponent in config.evaluation.opponents:
-            load_agent(opponent, game)
+    find_learner(learner).try_out(game, config)
     rules = parse_spec(game.spec).name
     if rules.endswith(".py"):
         check(game, games=CHECKED_GAMES, compiled=False)
@@ -73,6 +70,8 @@ def start_run(
 def network_config(game: Game, source: Path, wanted: NetworkConfig) -> NetworkConfig:
     """Return the shape of a model, with the side tasks that are `wanted`."""
     stored = read_model(source).info.get("network")
+    if not isinstance(stored, dict):
+        raise UserError(f"{source} holds no network to begin with; --learner shapes reads shapes")
     shape = from_dict(NetworkConfig, stored, str(source))
     if shape.kind != "resnet":
         return shape

@@ -33,7 +33,10 @@ PAPER = {"random": -170, "influence": 700, "alp": 850, "shapes": 1070, "libertie
 OPENING_PLIES = 2
 """Random plies, the same in both games of a pair: else some pairs would repeat their games."""
 GAMES, MORE_GAMES = 121_000, 16_000
-"""Training games of the shapes on all boards together, and of the liberty shapes after that."""
+"""Training games of the shapes on all boards together, and of the liberty shapes after that.
+
+A board grows after 20 000 games at the latest, so that at least 41 000 are left for 9×9.
+"""
 
 
 def train(

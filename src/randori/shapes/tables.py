@@ -146,6 +146,8 @@ def build_tables(
         weights = bins if one.is_hashed else counts[one]
         facts.append(SetFacts(one, weights, first, len(laid[one.height, one.width])))
         first += weights
+    if first > np.iinfo(np.int32).max:
+        raise UserError(f"{first - 1} weights are too many; choose fewer bins or sets")
     for lane, fact in ((int(fact.set.is_placed), fact) for fact in facts):
         here = exact.sets[:, lane] == facts.index(fact)
         for row in np.unique(exact.base[here]):  # tables hold numbers within a set until here
