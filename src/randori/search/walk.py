@@ -166,39 +166,44 @@ def stand_pat(frames: Frames, knobs: Knobs, ply: int, standing: Standing, asked:
     return False
 
 
-def rank_moves(frames: Frames, history: NDArray[np.int64], knobs: Knobs, ply: int) -> None:
+def rank_moves(frames: Frames, history: NDArray[np.int64], ply: int) -> None:
     """Rank the moves of a frame: the table's first, then refutations, then what cut before."""
     numbers = frames.numbers[ply]
-    if knobs.ordering:
-        side = wide(frames.states[ply, 0] & U1)
-        for i in range(numbers[COUNT]):
-            action = frames.actions[ply, i]
-            rank = history[side, action]
-            if action == frames.killers[ply, 0] or action == frames.killers[ply, 1]:
-                rank += 1 << 40
-            if action == numbers[CHOICE]:
-                rank += 1 << 50
-            frames.ranks[ply, i] = rank
-    numbers[CHOICE] = NO_MOVE
+    side = wide(frames.states[ply, 0] & U1)
+    for i in range(numbers[COUNT]):
+        action = frames.actions[ply, i]
+        rank = history[side, action]
+        if action == frames.killers[ply, 0] or action == frames.killers[ply, 1]:
+            rank += 1 << 40
+        if action == numbers[CHOICE]:
+            rank += 1 << 50
+        frames.ranks[ply, i] = rank
+
+
+def bring_forward(
+    actions: NDArray[np.int32], ranks: NDArray[np.int64], here: int, end: int
+) -> None:
+    """Put the move with the largest rank of those left at `here`; the others keep their order."""
+    best = here
+    for i in range(here + 1, end):
+        if ranks[i] > ranks[best]:
+            best = i
+    action, rank = actions[best], ranks[best]
+    for i in range(best, here, -1):
+        actions[i] = actions[i - 1]
+        ranks[i] = ranks[i - 1]
+    actions[here] = action
+    ranks[here] = rank
 
 
 def pick(frames: Frames, knobs: Knobs, ply: int) -> int:
-    """Take the frame's next move, the one with the largest rank of those left."""
-    numbers = frames.numbers[ply]
+    """Take the frame's next move, the one with the largest rank of those left if they have any."""
+    numbers, actions = frames.numbers[ply], frames.actions[ply]
     here = numbers[NEXT]
     if knobs.ordering:
-        best = here
-        for i in range(here + 1, numbers[COUNT]):
-            if frames.ranks[ply, i] > frames.ranks[ply, best]:
-                best = i
-        action, rank = frames.actions[ply, best], frames.ranks[ply, best]
-        for i in range(best, here, -1):  # the others keep their order
-            frames.actions[ply, i] = frames.actions[ply, i - 1]
-            frames.ranks[ply, i] = frames.ranks[ply, i - 1]
-        frames.actions[ply, here] = action
-        frames.ranks[ply, here] = rank
-    numbers[NEXT] += 1
-    return wide(frames.actions[ply, here])
+        bring_forward(actions, frames.ranks[ply], here, numbers[COUNT])
+    numbers[NEXT] = here + 1
+    return wide(actions[here])
 
 
 def descend(frames: Frames, knobs: Knobs, ply: int, action: int) -> bool:
@@ -225,11 +230,14 @@ def sweep(
     A hole, for walks that suspend.
     """
     numbers, leaf, here = frames.numbers[ply], frames.states[ply + 1], frames.states[ply]
+    actions = frames.actions[ply]
     best, limit, count = numbers[BEST], numbers[BETA] if knobs.prune else INFINITE, numbers[COUNT]
     choice = NO_MOVE
     visited = 0
     while visited < count and best < limit:
-        action = pick(frames, knobs, ply)
+        if knobs.ordering:
+            bring_forward(actions, frames.ranks[ply], visited, count)
+        action = wide(actions[visited])
         for word in range(STATE_WORDS):
             leaf[word] = here[word]
         play(leaf, action)
@@ -295,7 +303,9 @@ def walk(
                 returning = True
                 score = numbers[BEST]
                 continue
-            rank_moves(frames, history, knobs, ply)
+            if knobs.ordering:
+                rank_moves(frames, history, ply)
+            numbers[CHOICE] = NO_MOVE
             if numbers[DEPTH] == 1 and knobs.quiescence == 0:
                 visited += sweep(frames, history, knobs, ply, standing, asked)
                 returning = True
