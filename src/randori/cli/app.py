@@ -611,7 +611,9 @@ def reproduce(
         str | None,
         typer.Argument(metavar="[EXPERIMENT]", help="figure3 to figure6; all if none is named."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small version, in a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version, in a few minutes.")
+    ] = False,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of an experiment.")] = None,
     number: Annotated[
         int | None,

@@ -234,12 +234,13 @@ def figure5(wish: Wish) -> dict[str, Any]:
         size, specs, games, seed=wish.seed,
         tell=lambda match: note(f"{match.a} - {match.b}: {100 * match.score:.1f} %"),
     )  # fmt: skip
-    rows = figure5(results)
+    rows = figure5(results, size)
     if not wish.as_json:
         print(f"Figure 5: ratings on {size}×{size}, {games} games a pair, alp fixed at 850")
         table = [
             (row["agent"], f"{row['rating']:.0f}", f"[{row['low']:.0f}, {row['high']:.0f}]",
-             f"{row['games']}", f"{100 * row['score']:.1f} %", f"{row['paper']}")
+             f"{row['games']}", f"{100 * row['score']:.1f} %",
+             "–" if row["paper"] is None else f"{row['paper']}")
             for row in rows
         ]  # fmt: skip
         heads = ("agent", "rating", "95 % interval", "games", "score", "in the paper")

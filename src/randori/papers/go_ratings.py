@@ -30,6 +30,7 @@ ANCHOR = 850.0
 PAPER = {"random": -170, "influence": 700, "alp": 850, "shapes": 1070, "liberties": 1140,
          "search": 1210}  # fmt: skip
 """What the paper found on its server; liberties are shapes with liberties too."""
+PAPER_SIZE = 9
 OPENING_PLIES = 2
 """Random plies, the same in both games of a pair: else some pairs would repeat their games."""
 GAMES, MORE_GAMES = 121_000, 16_000
@@ -124,7 +125,8 @@ def ratings(results: list[MatchResult]) -> Ratings:
     return rate(games, anchors={"alp": ANCHOR})
 
 
-def figure5(results: list[MatchResult]) -> list[dict[str, Any]]:
-    """Return the table: our ratings beside the paper's."""
+def figure5(results: list[MatchResult], size: int) -> list[dict[str, Any]]:
+    """Return the table: our ratings beside the paper's, which are for 9×9."""
     rows = ratings(results).rows()
-    return [{**row, "paper": PAPER.get(row["agent"])} for row in rows]
+    known = PAPER if size == PAPER_SIZE else {}
+    return [{**row, "paper": known.get(row["agent"])} for row in rows]
