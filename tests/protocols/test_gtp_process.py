@@ -93,13 +93,18 @@ def test_our_own_client_plays_our_server(spec: str) -> None:
         position = game.start()
         for _ in range(plies):
             position = position.play(int(rng.choice(position.actions())))
+        answers = 0
         for _ in range(12):
             if position.is_over:
                 break
             if position.ply % 2 == plies % 2:
-                position = position.play(agent.choose(position))
+                chosen = agent.choose(position)
+                assert chosen in position.legal()
+                position = position.play(chosen)
+                answers += 1
             else:
                 position = position.play(int(rng.choice(position.actions())))
+        assert answers == 6 or position.is_over
 
 
 def referee(games: int, first: str, second: str, *options: str) -> str:
@@ -146,4 +151,7 @@ def test_against_grhino() -> None:
         position = game.start()
         while not position.is_over:
             agent = agents[(position.ply + number) % 2]
-            position = position.play(agent.choose(position))
+            chosen = agent.choose(position)
+            assert chosen in position.legal()
+            position = position.play(chosen)
+        assert position.outcome in ("first", "second", "draw")

@@ -14,6 +14,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.networks.build import build
 from randori.networks.config import NetworkConfig, Signature
+from randori.networks.resnet import ResNet
 from randori.runs.checkpoint import Model, read_model, write_model
 from randori.runs.config import from_dict, to_dict
 
@@ -47,19 +48,14 @@ def export_model(source: Path, target: Path) -> int:
         name: array.astype(np.float16) if array.ndim > 1 else array
         for name, array in without_side_tasks(model.weights).items()
     }
-    kept = {name: value for name, value in model.info.items() if name not in STAMPS}
-    write_model(target, weights, {**kept, "network": to_dict(shape)})
+    write_model(target, weights, {**model.info, "network": to_dict(shape)})
     return target.stat().st_size
 
 
 def without_side_tasks(weights: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Leave out the heads that only training needs."""
-    side = ("reply.", "owners.")
+    side = tuple(f"{part}." for part in ResNet.training_only)
     return {name: array for name, array in weights.items() if not name.startswith(side)}
-
-
-STAMPS = ("format", "randori", "kind")
-"""What `write_model` says of a file by itself."""
 
 
 def signature_of(game: Game) -> Signature:
@@ -76,15 +72,14 @@ def model_info(game: Game, config: NetworkConfig, **counters: Any) -> dict[str, 
 
 def load_network(game: Game, path: Path) -> nn.Module:
     """Read a model from a run folder, a checkpoint or a file; it must be for this game."""
-    model = read_model(path)
-    trained_for = model.info.get("game")
-    if trained_for != game.identity:
-        raise UserError(f"{path} holds a model for {trained_for}, not for {game.identity}")
-    return network_of(game, model)
+    return network_of(game, read_model(path))
 
 
 def network_of(game: Game, model: Model) -> nn.Module:
-    """Build the network of a model and give it its weights."""
+    """Build the network of a model, which must be for this game, and give it its weights."""
+    trained_for = model.info.get("game")
+    if trained_for != game.identity:
+        raise UserError(f"{model.path} holds a model for {trained_for}, not for {game.identity}")
     if not isinstance(model.info.get("network"), dict):
         what = "shapes: use shapes:PATH" if "theta" in model.weights else "something else"
         raise UserError(f"{model.path} holds no network but {what}")

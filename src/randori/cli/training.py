@@ -57,7 +57,7 @@ def start_training(
     if source is not None and learner == "shapes":
         config, source = replace(config, start_from=str(source)), None
     if source is not None:
-        config = replace(config, network=network_config(game, source, config.network))
+        config = replace(config, network=network_config(source, config.network))
     config = override(config, settings)
     run = start_run(game, config, seed=seed, path=path, learner=learner, source=source)
     return go_on(run, plain=plain, as_json=as_json)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.rules import legal, planes
-from randori.runs.health import Floats
+from randori.runs.health import Floats, action_logits, softmax
 
 if TYPE_CHECKING:
     from randori.runs.checkpoint import Model
@@ -27,6 +26,11 @@ class View:
     """[n, K] legal actions, in the order of `legal`"""
     legal: NDArray[np.int64]
     """[n] how many"""
+
+    @property
+    def is_legal(self) -> NDArray[np.bool_]:
+        """[n, K] which places of `actions` hold one."""
+        return np.asarray(np.arange(self.actions.shape[1]) < self.legal[:, None])
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,6 @@ def ask(game: Game, model: "Model", states: NDArray[np.uint64]) -> Opinion:
     from randori.agents.models import network_of, signature_of
     from randori.networks.choose import make_evaluator
 
-    if model.info.get("game") != game.identity:
-        raise UserError(f"{model.path} is for {model.info.get('game')}, not for {game.identity}")
     network = network_of(game, model)
     evaluator = make_evaluator(network, signature_of(game), game.num_words, "torch", "fp32")
     view, lane = look(game, states), evaluator.lane(BATCH)
@@ -90,22 +92,14 @@ def ask(game: Game, model: "Model", states: NDArray[np.uint64]) -> Opinion:
         lane.wait()
         outputs[at : at + count] = lane.logits[:count]
         values[at : at + count] = lane.values[:count]
-    factors = game.factors[view.actions]  # [n, K, F]
-    logits = np.take_along_axis(outputs[:, None, :], factors, axis=2).sum(axis=2)
-    return Opinion(softmax(logits, view), softmax(_mean_logits(game, logits, view), view), values)
-
-
-def softmax(logits: Floats, view: View) -> Floats:
-    """Turn logits [n, K] into policies over the legal moves."""
-    open_ = np.arange(logits.shape[1]) < view.legal[:, None]
-    top = np.max(np.where(open_, logits, -np.inf), axis=1, initial=-1e30, keepdims=True)
-    weights = np.where(open_, np.exp(np.minimum(logits - top, 0.0)), 0.0)
-    return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
+    logits = action_logits(outputs, game.factors[view.actions])
+    blind = _mean_logits(game, logits, view)
+    return Opinion(softmax(logits, view.is_legal), softmax(blind, view.is_legal), values)
 
 
 def _mean_logits(game: Game, logits: Floats, view: View) -> Floats:
     """Give every move the mean of its logits over all positions that have it."""
-    open_ = np.arange(logits.shape[1]) < view.legal[:, None]
+    open_ = view.is_legal
     centre = (logits * open_).sum(axis=1) / np.maximum(view.legal, 1)
     sums, times = np.zeros(game.num_actions), np.zeros(game.num_actions)
     np.add.at(sums, view.actions[open_], (logits - centre[:, None])[open_])

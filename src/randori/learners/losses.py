@@ -1,6 +1,7 @@
 """What a network is told: cross entropy of the policy, error of the value, and the side tasks."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -85,15 +86,17 @@ def losses_of(
     """
     wanted = (1 - search_share) * targets.results + search_share * targets.values
     error = (said.value - wanted).square().mean()
-    logits = said.logits[:, factors].sum(dim=2)
-    policy = policy_loss(logits.gather(1, targets.actions.long()), targets.shares)
+    picked = factors[targets.actions.long()]  # [B, K, F]: far fewer than all actions in most games
+    logits = said.logits.gather(1, picked.flatten(1)).view_as(picked).sum(dim=2)
+    policy = policy_loss(logits, targets.shares)
     nothing = torch.zeros((), device=error.device)
     value = error
     if said.wdl is not None:
         value = wdl_loss(said.wdl, targets.results, targets.values, search_share)
     reply = owned = nothing
     if said.reply is not None:
-        reply = reply_loss(said.reply[:, factors].sum(dim=2), targets.replies)
+        every = reduce(torch.add, (said.reply[:, factor] for factor in factors.T))  # [B, A]
+        reply = reply_loss(every, targets.replies)
     if said.owners is not None and owners is not None:
         owned = owner_loss(said.owners, owners)
     return torch.stack([policy, value, reply, owned]), error

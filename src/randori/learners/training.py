@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from randori.agents.models import STAMPS, load_network, signature_of, without_side_tasks
+from randori.agents.models import network_of, signature_of, without_side_tasks
 from randori.errors import UserError
 from randori.games.check import check
 from randori.games.game import Game
@@ -62,12 +62,11 @@ def start_run(
     if rules.endswith(".py"):
         write_text(run.path / RULES, Path(rules).read_text(encoding="utf-8"))
     if first is not None:
-        info = {key: value for key, value in first.info.items() if key not in STAMPS}
-        write_model(run.path / FIRST_MODEL, first.weights, info)
+        write_model(run.path / FIRST_MODEL, first.weights, first.info)
     return run
 
 
-def network_config(game: Game, source: Path, wanted: NetworkConfig) -> NetworkConfig:
+def network_config(source: Path, wanted: NetworkConfig) -> NetworkConfig:
     """Return the shape of a model, with the side tasks that are `wanted`."""
     stored = read_model(source).info.get("network")
     if not isinstance(stored, dict):
@@ -81,7 +80,7 @@ def network_config(game: Game, source: Path, wanted: NetworkConfig) -> NetworkCo
 def fitting_model(game: Game, source: Path, shape: NetworkConfig) -> Model:
     """Read a model whose weights a network of this shape can begin with."""
     model = read_model(source)
-    load_network(game, source)
+    network_of(game, model)
     with torch.random.fork_rng(devices=[]):
         grow(build(shape, signature_of(game)), without_side_tasks(model.weights))
     return model

@@ -41,6 +41,19 @@ def shares(weights: Array) -> Floats:
     return np.asarray(numbers / np.maximum(numbers.sum(axis=1, keepdims=True), 1e-12))
 
 
+def action_logits(logits: Array, factors: Array) -> Floats:
+    """Sum the logits [n, P] of each move's factors [n, K, F]."""
+    picked = np.take_along_axis(np.asarray(logits)[:, None, :], factors, axis=2)
+    return np.asarray(picked.sum(axis=2, dtype=np.float64))
+
+
+def softmax(logits: Floats, is_legal: NDArray[np.bool_]) -> Floats:
+    """Turn the logits of moves [n, K] into policies over those that are legal."""
+    top = np.max(np.where(is_legal, logits, -np.inf), axis=1, initial=-1e30, keepdims=True)
+    weights = np.where(is_legal, np.exp(np.minimum(logits - top, 0.0)), 0.0)
+    return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
+
+
 def entropies(weights: Array, legal: Array) -> Floats:
     """Return the entropy of each row [n, K] as a share of log(`legal` moves).
 
