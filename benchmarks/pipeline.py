@@ -15,7 +15,8 @@ import torch
 
 from randori.agents.models import signature_of
 from randori.games.registry import load_game
-from randori.learners.selfplay import SelfPlay, SelfPlayConfig
+from randori.learners.selfplay import SelfPlay
+from randori.learners.settings import SelfPlayConfig
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
 from randori.networks.config import NetworkConfig

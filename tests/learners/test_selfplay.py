@@ -16,7 +16,8 @@ from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners import selfplay
 from randori.learners.harvest import GAMES, ROWS
-from randori.learners.selfplay import Batch, FinishedGame, Group, Rows, SelfPlay, SelfPlayConfig
+from randori.learners.selfplay import Batch, FinishedGame, Group, Rows, SelfPlay
+from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import play_on
 from randori.search.search import SearchConfig
 from randori.search.tree import make_trees

@@ -11,7 +11,8 @@ from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.learners.selfplay import Batch, Group, Rows, SelfPlayConfig
+from randori.learners.selfplay import Batch, Group, Rows
+from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import begin, play_on
 from randori.search.search import SearchConfig
 

@@ -16,7 +16,8 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.losses import Losses, owner_loss, policy_loss, reply_loss, wdl_loss
 from randori.learners.replay import Samples
-from randori.learners.trainer import TrainConfig, Trainer
+from randori.learners.settings import TrainConfig
+from randori.learners.trainer import Trainer
 from randori.networks.build import build
 from randori.networks.config import NetworkConfig
 from randori.networks.planes import unpack

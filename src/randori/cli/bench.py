@@ -121,7 +121,8 @@ def bench_search(work: Work) -> Figures:
 def bench_selfplay(work: Work) -> Figures:
     """Time self-play against its own network alone, at the same batch, before and after."""
     from randori.agents.models import signature_of
-    from randori.learners.selfplay import SelfPlay, SelfPlayConfig, Tally
+    from randori.learners.selfplay import SelfPlay, Tally
+    from randori.learners.settings import SelfPlayConfig
     from randori.networks.build import build
     from randori.networks.choose import make_evaluator
     from randori.networks.config import NetworkConfig
@@ -265,7 +266,8 @@ def bench_train(work: Work) -> Figures:
     from randori.learners.harvest import NO_REPLY
     from randori.learners.replay import Replay
     from randori.learners.selfplay import Rows
-    from randori.learners.trainer import TrainConfig, Trainer
+    from randori.learners.settings import TrainConfig
+    from randori.learners.trainer import Trainer
     from randori.networks.build import build
     from randori.networks.config import NetworkConfig
 

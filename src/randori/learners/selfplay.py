@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,69 +28,15 @@ from randori.learners.harvest import (
     TOTALS,
     make_harvest,
 )
+from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import Habits, begin, make_slots, play_on, replant
 from randori.search.cache import make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.puct import NO_HALVING, Knobs
 from randori.search.roots import halving_table
-from randori.search.search import SearchConfig, make_questions
+from randori.search.search import make_questions
 from randori.search.symmetric import SymmetricEvaluator
 from randori.search.tree import enlarge, expect_lawful, make_trees
-
-
-@dataclass(frozen=True)
-class SelfPlayConfig:
-    """How games are played for training."""
-
-    slots: int = 128
-    """games a group plays side by side: the batch of the network"""
-    threads: int = 0
-    """threads with two groups each; 0 plays one group in the learner's own thread; -1 stands for
-    all cores but two where there is a GPU, and for 0 where there is none"""
-    search: SearchConfig = field(default_factory=SearchConfig)
-    """a full search"""
-    fast_simulations: int = 40
-    """visits of a search that only moves the game on (playout cap randomization)"""
-    full_share: float = 0.25
-    """how often a search is full; only those get noise and become training rows"""
-    noise_alpha: float = 0.0
-    """Dirichlet noise at the root; 0 stands for 10 / number of legal moves"""
-    noise_share: float = 0.25
-    """weight of the noise against the prior"""
-    temperature: tuple[tuple[int, float], ...] = ((0, 1.0), (20, 0.2))
-    """(ply, temperature) points, straight lines between them"""
-    keep_tree: bool = True
-    """go on with what the last search found below the move that was made"""
-    forced: float = 0.0
-    """k of forced playouts: a full search gives a tried move √(k·P·N) visits, and takes back from
-    the target what only that explains (KataGo: 2); 0 leaves it"""
-    gumbel: int = 0
-    """moves that a Gumbel root begins with in a full search (the paper: 16); 0 leaves it"""
-    surprise: float = 0.0
-    """share of the rows' weight that goes by how far the search moved from the network's policy,
-    instead of evenly (KataGo: 0.5)"""
-    archive: float = 0.0
-    """share of games that branch off from an earlier one, by a few random moves"""
-    turns: Literal["none", "random"] = "none"
-    """random: show the network every position under a random symmetry (AlphaGo Zero)"""
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.full_share <= 1.0:
-            raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
-        for name, least in (("slots", 1), ("threads", -1), ("fast_simulations", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        for name in ("noise_share", "surprise", "archive"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        if self.forced < 0.0 or self.gumbel < 0:
-            raise ValueError("forced and gumbel must not be negative")
-        if self.forced and self.gumbel:
-            raise ValueError("a Gumbel root has no forced playouts: set one of them to 0")
-        if self.noise_alpha < 0.0:
-            raise ValueError(f"noise_alpha must not be negative: {self.noise_alpha}")
-        if not self.temperature or min(value for _, value in self.temperature) < 0.0:
-            raise ValueError(f"temperature needs points of 0 or more, not {self.temperature}")
 
 
 @dataclass(frozen=True)

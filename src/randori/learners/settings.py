@@ -4,10 +4,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from randori.errors import UserError
-from randori.learners.selfplay import SelfPlayConfig
-from randori.learners.trainer import TrainConfig
 from randori.networks.config import NetworkConfig
 from randori.runs.config import override
+from randori.search.search import SearchConfig
 
 FIXED = ("train.optimizer",)
 """Settings that the optimiser's memory has the shape of."""
@@ -21,6 +20,98 @@ def _expect_positive(config: object, *names: str) -> None:
     for name in names:
         if getattr(config, name) < 1:
             raise ValueError(f"{name} must be at least 1, not {getattr(config, name)}")
+
+
+@dataclass(frozen=True)
+class SelfPlayConfig:
+    """How games are played for training."""
+
+    slots: int = 128
+    """games a group plays side by side: the batch of the network"""
+    threads: int = 0
+    """threads with two groups each; 0 plays one group in the learner's own thread; -1 stands for
+    all cores but two where there is a GPU, and for 0 where there is none"""
+    search: SearchConfig = field(default_factory=SearchConfig)
+    """a full search"""
+    fast_simulations: int = 40
+    """visits of a search that only moves the game on (playout cap randomization)"""
+    full_share: float = 0.25
+    """how often a search is full; only those get noise and become training rows"""
+    noise_alpha: float = 0.0
+    """Dirichlet noise at the root; 0 stands for 10 / number of legal moves"""
+    noise_share: float = 0.25
+    """weight of the noise against the prior"""
+    temperature: tuple[tuple[int, float], ...] = ((0, 1.0), (20, 0.2))
+    """(ply, temperature) points, straight lines between them"""
+    keep_tree: bool = True
+    """go on with what the last search found below the move that was made"""
+    forced: float = 0.0
+    """k of forced playouts: a full search gives a tried move √(k·P·N) visits, and takes back from
+    the target what only that explains (KataGo: 2); 0 leaves it"""
+    gumbel: int = 0
+    """moves that a Gumbel root begins with in a full search (the paper: 16); 0 leaves it"""
+    surprise: float = 0.0
+    """share of the rows' weight that goes by how far the search moved from the network's policy,
+    instead of evenly (KataGo: 0.5)"""
+    archive: float = 0.0
+    """share of games that branch off from an earlier one, by a few random moves"""
+    turns: Literal["none", "random"] = "none"
+    """random: show the network every position under a random symmetry (AlphaGo Zero)"""
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.full_share <= 1.0:
+            raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
+        for name, least in (("slots", 1), ("threads", -1), ("fast_simulations", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        for name in ("noise_share", "surprise", "archive"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        if self.forced < 0.0 or self.gumbel < 0:
+            raise ValueError("forced and gumbel must not be negative")
+        if self.forced and self.gumbel:
+            raise ValueError("a Gumbel root has no forced playouts: set one of them to 0")
+        if self.noise_alpha < 0.0:
+            raise ValueError(f"noise_alpha must not be negative: {self.noise_alpha}")
+        if not self.temperature or min(value for _, value in self.temperature) < 0.0:
+            raise ValueError(f"temperature needs points of 0 or more, not {self.temperature}")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How the network learns from the rows."""
+
+    batch: int = 256
+    """rows a gradient step"""
+    reuse: float = 6.0
+    """how often a row is drawn on average: this paces the learner"""
+    learning_rate: float = 2e-3
+    final_share: float = 0.05
+    """share of the learning rate at the end of the run, where it has one"""
+    schedule: Literal["cosine", "constant"] = "cosine"
+    """how it falls to that share: cosine, or constant for not at all"""
+    warm_up_steps: int = 100
+    """steps in which the learning rate rises from nothing"""
+    optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
+    """sgd has momentum 0.9"""
+    l2: float = 1e-4
+    """weight of ‖θ‖² in the loss; for adamw the decoupled decay"""
+    value_weight: float = 1.0
+    """weight of (v − z)², or of the cross entropy of win, draw and loss, against the policy's"""
+    reply_weight: float = 0.15
+    """the same for the opponent's answer, where network.reply is on"""
+    owner_weight: float = 0.15
+    """the same for who has which cell in the end, where network.ownership is on"""
+    search_share: float = 0.5
+    """the value target z is the game's result mixed with the search's own value by this share"""
+    clip: float = 5.0
+    """largest norm of a gradient; 0 leaves it alone"""
+
+    def __post_init__(self) -> None:
+        if self.batch < 2:
+            raise ValueError(f"batch must be at least 2, not {self.batch}")
+        if self.reuse <= 0:
+            raise ValueError(f"reuse must be above 0, not {self.reuse}")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ On a card the whole step is one captured graph: the host only draws the next bat
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.learners.losses import Losses, Targets, losses_of, tensors_of
 from randori.learners.replay import Samples
+from randori.learners.settings import TrainConfig
 from randori.networks.cuda_runtime import CAPTURING, cuda
 from randori.networks.grow import grow
 from randori.networks.heads import Outputs
@@ -24,43 +25,6 @@ from randori.networks.planes import unpack
 
 EAGER_STEPS = 3
 """Steps before one is captured, in which libraries choose kernels and the optimiser allocates."""
-
-
-@dataclass(frozen=True)
-class TrainConfig:
-    """How the network learns from the rows."""
-
-    batch: int = 256
-    """rows a gradient step"""
-    reuse: float = 6.0
-    """how often a row is drawn on average: this paces the learner"""
-    learning_rate: float = 2e-3
-    final_share: float = 0.05
-    """share of the learning rate at the end of the run, where it has one"""
-    schedule: Literal["cosine", "constant"] = "cosine"
-    """how it falls to that share: cosine, or constant for not at all"""
-    warm_up_steps: int = 100
-    """steps in which the learning rate rises from nothing"""
-    optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
-    """sgd has momentum 0.9"""
-    l2: float = 1e-4
-    """weight of ‖θ‖² in the loss; for adamw the decoupled decay"""
-    value_weight: float = 1.0
-    """weight of (v − z)², or of the cross entropy of win, draw and loss, against the policy's"""
-    reply_weight: float = 0.15
-    """the same for the opponent's answer, where network.reply is on"""
-    owner_weight: float = 0.15
-    """the same for who has which cell in the end, where network.ownership is on"""
-    search_share: float = 0.5
-    """the value target z is the game's result mixed with the search's own value by this share"""
-    clip: float = 5.0
-    """largest norm of a gradient; 0 leaves it alone"""
-
-    def __post_init__(self) -> None:
-        if self.batch < 2:
-            raise ValueError(f"batch must be at least 2, not {self.batch}")
-        if self.reuse <= 0:
-            raise ValueError(f"reuse must be above 0, not {self.reuse}")
 
 
 class Trainer:
