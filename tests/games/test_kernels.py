@@ -195,3 +195,38 @@ def test_the_cache_on_disk(tmp_path: Path) -> None:
     assert run(f"{file}:most=1", cache) == Run([1, 1, 1], saved=1, loaded=0)
     file.write_text(RULES.replace("min(MOST,", "min(MOST + 1,"))
     assert run(str(file), cache) == Run([3, 8, 10], saved=1, loaded=0)
+
+
+RACE = """
+import sys
+import numpy as np
+from numba.core.caching import IndexDataCacheFile
+from randori.games.kernels import Bindings, specialise
+
+def total(numbers):
+    found = numbers[0]
+    for number in numbers[1:]:
+        found += number
+    return found
+
+if sys.argv[1] == "late":  # read the index before anybody wrote it, wrote it before anybody else
+    IndexDataCacheFile._load_index = lambda self: {}
+    IndexDataCacheFile._save_index = lambda self, found: None
+kernel = specialise(total, Bindings("race", globals(), {}))
+print(kernel(np.arange(5).astype(sys.argv[2])))
+"""
+
+
+def test_processes_that_compile_at_the_same_time_do_not_mix_their_code(tmp_path: Path) -> None:
+    script = tmp_path / "race.py"
+    script.write_text(RACE)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def call(*words: str) -> str:
+        command = [sys.executable, str(script), *words]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    assert call("early", "float64") == "10.0"
+    assert call("late", "int64") == "10"
+    assert call("early", "float64") == "10.0", "not the other's machine code"

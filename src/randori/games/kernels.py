@@ -13,6 +13,7 @@ people use on single positions, at no compile time.
 """
 
 import hashlib
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -216,7 +217,23 @@ def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
     if not is_entry:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return numba.njit(cache=is_entry, **options)(bound)
+    kernel = numba.njit(cache=is_entry, **options)(bound)
+    if is_entry:
+        _keep_apart(kernel)
+    return kernel
+
+
+def _keep_apart(kernel: Any) -> None:
+    """Let no two processes write one file of Numba's cache.
+
+    Numba counts a kernel's signatures and names its files by the number. Processes that compile two
+    of them at the same time both take the next number, and from then on the cache answers a call
+    with the machine code of another signature: garbage or a crash. With names of their own such
+    processes lose an entry at worst, which is then compiled again.
+    """
+    files = kernel._cache._cache_file
+    mark = uuid.uuid4().hex[:12]
+    files._data_name_pattern = files._data_name_pattern.replace("{number", f"{mark}-{{number")
 
 
 _INTRINSICS: dict[Any, Any] = {}
