@@ -86,7 +86,7 @@ def main() -> None:
     given = parser.parse_args()
     game = load_game(given.game)
     network = build(NetworkConfig(blocks=given.blocks, channels=given.channels), signature_of(game))
-    evaluator = make_evaluator(network, signature_of(game), game.num_words)
+    evaluator = make_evaluator(network, signature_of(game))
     search = SearchConfig(simulations=given.simulations, cache_mb=given.cache_mb)
     config = SelfPlayConfig(
         slots=given.slots, threads=given.threads, search=search, full_share=given.full_share

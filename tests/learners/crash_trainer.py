@@ -221,7 +221,7 @@ def warm_up() -> None:
     signature = signature_of(game)
     network = build(config.network, signature)
     Trainer(game, network, config.train, torch.device("cpu"))
-    evaluator = make_evaluator(network, signature, game.num_words, "torch")
+    evaluator = make_evaluator(network, signature, "torch")
     play = SelfPlay(game, evaluator, config.selfplay, 0)
     play.groups[0].restore(play.groups[0].save())
     replay = Replay(game, 100)

@@ -29,14 +29,14 @@ def test_graph_sizes_go_down_to_one() -> None:
 
 @needs_gpu
 def test_lane_arrays_are_pinned(seasoned: Build) -> None:
-    lane = CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4, 1).lane(8)
+    lane = CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4).lane(8)
     for array in (lane.words.view(np.int64), lane.logits, lane.values):
         assert torch.from_numpy(array).is_pinned()
 
 
 @needs_gpu
 def test_load_keeps_the_weights_in_place(seasoned: Build) -> None:
-    evaluator = CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4, 1)
+    evaluator = CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4)
     before = [weight.data_ptr() for weight in evaluator.network.parameters()]
     evaluator.load(seasoned(CONNECT4, 2).cuda())
     assert [weight.data_ptr() for weight in evaluator.network.parameters()] == before
@@ -44,7 +44,7 @@ def test_load_keeps_the_weights_in_place(seasoned: Build) -> None:
 
 @needs_gpu
 def test_many_threads_with_two_lanes_each(seasoned: Build, random_words: Draw) -> None:
-    evaluator = CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4, 1)
+    evaluator = CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4)
     found: dict[int, list[tuple[NDArray[np.uint64], NDArray[np.float32]]]] = {}
 
     def work(thread: int) -> None:

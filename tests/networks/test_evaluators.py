@@ -27,7 +27,6 @@ Floats = NDArray[np.float32]
 Answers = tuple[Floats, Floats]
 
 CONNECT4 = Signature(2, 6, 7, (7,))
-STATE_WORDS = 3
 NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 NO_OPENVINO = pytest.mark.skipif(not has_openvino(), reason="no OpenVINO")
 
@@ -80,14 +79,14 @@ def test_agrees_with_the_network(
 ) -> None:
     network = seasoned(signature, 1)
     words = random_words(signature, 6)
-    evaluator = make_evaluator(network, signature, STATE_WORDS, runtime)
+    evaluator = make_evaluator(network, signature, runtime)
     assert close(evaluate(evaluator, words), answers(network, words, signature), evaluator)
 
 
 def test_agrees_closely_in_fp32(runtime: str, seasoned: Build, random_words: Draw) -> None:
     network = seasoned(CONNECT4, 1)
     words = random_words(CONNECT4, 6)
-    evaluator = make_evaluator(network, CONNECT4, STATE_WORDS, runtime, precision="fp32")
+    evaluator = make_evaluator(network, CONNECT4, runtime, precision="fp32")
     assert tolerance(evaluator) < 0.06
     assert close(evaluate(evaluator, words), answers(network, words, CONNECT4), evaluator)
 
@@ -96,7 +95,7 @@ def test_torch_in_bf16_agrees_loosely(seasoned: Build, random_words: Draw) -> No
     network = seasoned(CONNECT4, 1)
     words = random_words(CONNECT4, 6)
     exact = answers(network, words, CONNECT4)
-    evaluator = make_evaluator(network, CONNECT4, STATE_WORDS, "torch", "bf16")
+    evaluator = make_evaluator(network, CONNECT4, "torch", "bf16")
     found = evaluate(evaluator, words)
     assert close(found, exact, evaluator)
     assert np.abs(found[0] - exact[0]).max() > 2e-5  # it did compute in bf16
@@ -104,8 +103,8 @@ def test_torch_in_bf16_agrees_loosely(seasoned: Build, random_words: Draw) -> No
 
 def test_a_lane_has_the_seams_arrays(runtime: str, seasoned: Build) -> None:
     signature = Signature(3, 9, 9, (5, 4))
-    lane = make_evaluator(seasoned(signature, 1), signature, STATE_WORDS, runtime).lane(5)
-    assert lane.states.shape == (5, STATE_WORDS)
+    lane = make_evaluator(seasoned(signature, 1), signature, runtime).lane(5)
+    assert lane.states.shape == (5, 0), "a network looks at planes"
     assert lane.words.shape == (5, signature.num_words)
     assert lane.logits.shape == (5, signature.num_logits)
     assert lane.values.shape == (5,)
@@ -115,7 +114,7 @@ def test_a_lane_has_the_seams_arrays(runtime: str, seasoned: Build) -> None:
 
 def test_partial_batches(runtime: str, seasoned: Build, random_words: Draw) -> None:
     network = seasoned(CONNECT4, 1)
-    evaluator = make_evaluator(network, CONNECT4, STATE_WORDS, runtime)
+    evaluator = make_evaluator(network, CONNECT4, runtime)
     lane = evaluator.lane(16)
     words = random_words(CONNECT4, 16)
     expected = answers(network, words, CONNECT4)
@@ -127,7 +126,7 @@ def test_partial_batches(runtime: str, seasoned: Build, random_words: Draw) -> N
 
 @pytest.mark.parametrize("count", [-1, 0, 5])
 def test_counts_that_do_not_fit_are_refused(runtime: str, seasoned: Build, count: int) -> None:
-    lane = make_evaluator(seasoned(CONNECT4, 1), CONNECT4, STATE_WORDS, runtime).lane(4)
+    lane = make_evaluator(seasoned(CONNECT4, 1), CONNECT4, runtime).lane(4)
     with pytest.raises(ValueError, match="lane of 4"):
         lane.launch(count)
 
@@ -138,7 +137,7 @@ def test_load_reaches_existing_lanes(
 ) -> None:
     networks = [seasoned(CONNECT4, seed, kind) for seed in (1, 2, 3)]
     words = random_words(CONNECT4, 4)
-    evaluator = make_evaluator(networks[0], CONNECT4, STATE_WORDS, runtime)
+    evaluator = make_evaluator(networks[0], CONNECT4, runtime)
     lane = evaluator.lane(4)
     old = answers(networks[0], words, CONNECT4)
     assert close(judge(lane, words), old, evaluator)
@@ -153,7 +152,7 @@ def test_load_reaches_existing_lanes(
 def test_load_copies_the_weights(runtime: str, seasoned: Build, random_words: Draw) -> None:
     network = seasoned(CONNECT4, 1)
     words = random_words(CONNECT4, 4)
-    evaluator = make_evaluator(network, CONNECT4, STATE_WORDS, runtime)
+    evaluator = make_evaluator(network, CONNECT4, runtime)
     evaluator.load(network)
     lane = evaluator.lane(4)
     before = judge(lane, words)
@@ -165,7 +164,7 @@ def test_load_copies_the_weights(runtime: str, seasoned: Build, random_words: Dr
 
 def test_two_lanes_in_flight(runtime: str, seasoned: Build, random_words: Draw) -> None:
     network = seasoned(CONNECT4, 1)
-    evaluator = make_evaluator(network, CONNECT4, STATE_WORDS, runtime)
+    evaluator = make_evaluator(network, CONNECT4, runtime)
     batches = [random_words(CONNECT4, 8, seed) for seed in (1, 2)]
     lanes = [evaluator.lane(8), evaluator.lane(8)]
     for lane, words in zip(lanes, batches, strict=True):
@@ -180,11 +179,11 @@ def test_two_lanes_in_flight(runtime: str, seasoned: Build, random_words: Draw) 
 def test_repeatable_bit_for_bit(runtime: str, seasoned: Build, random_words: Draw) -> None:
     network = seasoned(CONNECT4, 1)
     words = random_words(CONNECT4, 64)
-    evaluator = make_evaluator(network, CONNECT4, STATE_WORDS, runtime)
+    evaluator = make_evaluator(network, CONNECT4, runtime)
     lane = evaluator.lane(64)
     first = judge(lane, words)
     judge(lane, random_words(CONNECT4, 9, seed=5))
-    other = make_evaluator(network, CONNECT4, STATE_WORDS, runtime)
+    other = make_evaluator(network, CONNECT4, runtime)
     other.load(network)
     for again in (judge(lane, words), evaluate(evaluator, words), evaluate(other, words)):
         np.testing.assert_array_equal(again[0], first[0])
@@ -194,7 +193,7 @@ def test_repeatable_bit_for_bit(runtime: str, seasoned: Build, random_words: Dra
 def test_no_batch_sees_half_of_a_load(runtime: str, seasoned: Build, random_words: Draw) -> None:
     networks = [seasoned(CONNECT4, seed) for seed in (1, 2)]
     words = random_words(CONNECT4, 32)
-    evaluator = make_evaluator(networks[0], CONNECT4, STATE_WORDS, runtime)
+    evaluator = make_evaluator(networks[0], CONNECT4, runtime)
     lane = evaluator.lane(32)
     whole = []
     for network in networks:

@@ -33,7 +33,7 @@ from randori.networks import NetworkConfig, Signature
 from randori.networks.build import build
 from randori.networks.openvino_runtime import OpenVinoEvaluator
 signature = Signature(1, 3, 3, (9,))
-OpenVinoEvaluator(build(NetworkConfig(kind="mlp"), signature), signature, 1)
+OpenVinoEvaluator(build(NetworkConfig(kind="mlp"), signature), signature)
 from openvino.tools.ovc import convert_impl, telemetry_utils, utils
 loaded = [name for name, module in sys.modules.items()
           if name.split(".")[0] == "openvino_telemetry" and module is not None]
@@ -59,12 +59,12 @@ def test_our_networks_load_without_conversion(kind: str) -> None:
 
 def test_a_fresh_network_gives_way_to_a_trained_one(seasoned: Build, random_words: Draw) -> None:
     network = build(NetworkConfig(blocks=2, channels=16, policy_channels=8, hidden=24), CONNECT4)
-    evaluator = OpenVinoEvaluator(network, CONNECT4, 1, precision="fp32")
+    evaluator = OpenVinoEvaluator(network, CONNECT4, precision="fp32")
     trained = seasoned(CONNECT4, 2)
     evaluator.load(trained)
     words = random_words(CONNECT4, 4)
     found = evaluate(evaluator, words)
-    expected = evaluate(TorchEvaluator(trained, CONNECT4, 1), words)
+    expected = evaluate(TorchEvaluator(trained, CONNECT4), words)
     np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=2e-5)
     np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=2e-5)
 
@@ -72,7 +72,7 @@ def test_a_fresh_network_gives_way_to_a_trained_one(seasoned: Build, random_word
 def test_making_an_evaluator_draws_no_random_numbers(seasoned: Build) -> None:
     network = seasoned(CONNECT4, 1)
     before = torch.get_rng_state()
-    OpenVinoEvaluator(network, CONNECT4, 1)
+    OpenVinoEvaluator(network, CONNECT4)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -94,7 +94,7 @@ class Foreign(nn.Module):
 def test_a_foreign_network_loads_all_the_same(random_words: Draw) -> None:
     torch.manual_seed(0)
     first, second = Foreign(), Foreign()
-    evaluator = OpenVinoEvaluator(first, CONNECT4, 1, precision="fp32")
+    evaluator = OpenVinoEvaluator(first, CONNECT4, precision="fp32")
     assert not evaluator.template.is_fillable
     words = random_words(CONNECT4, 4)
     planes = unpack(torch.from_numpy(words.view(np.int64)), CONNECT4)
@@ -107,16 +107,16 @@ def test_a_foreign_network_loads_all_the_same(random_words: Draw) -> None:
 def test_bf16_is_used_where_the_cpu_has_it_and_refused_elsewhere(seasoned: Build) -> None:
     network = seasoned(CONNECT4, 1)
     capabilities = import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    auto = OpenVinoEvaluator(network, CONNECT4, 1)
+    auto = OpenVinoEvaluator(network, CONNECT4)
     if "BF16" in capabilities:
         assert auto.name == "openvino bf16"
     else:
         assert auto.name == "openvino fp32"
         with pytest.raises(UserError, match="no bf16"):
-            OpenVinoEvaluator(network, CONNECT4, 1, precision="bf16")
+            OpenVinoEvaluator(network, CONNECT4, precision="bf16")
 
 
 def test_threads_and_streams_reach_the_runtime(seasoned: Build) -> None:
-    evaluator = OpenVinoEvaluator(seasoned(CONNECT4, 1), CONNECT4, 1, threads=1, streams=1)
+    evaluator = OpenVinoEvaluator(seasoned(CONNECT4, 1), CONNECT4, threads=1, streams=1)
     assert evaluator.compiled.get_property("INFERENCE_NUM_THREADS") == 1
     assert evaluator.compiled.get_property("NUM_STREAMS") == 1

@@ -1,6 +1,7 @@
 """Remembered evaluations: found under the right key only, and gone when the weights change."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,8 @@ import pytest
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.search.cache import make_cache, node_key, recall, remember
+from randori.search.cache import key_of, make_cache, recall, remember
 from randori.search.search import Search, SearchConfig
-from randori.search.tree import Tree, make_trees, plant, tree_of
 
 Build = Callable[[Game], Any]
 
@@ -23,57 +23,65 @@ def _hashes_overflow() -> Any:
         yield
 
 
-def planted(game: Game, moves: str = "") -> tuple[Tree, Any]:
-    """A tree with one node, uncompiled, and that node's planes."""
+def planes_of(game: Game, moves: str = "") -> Any:
     position = game.start()
     for move in moves.split():
         position = position.play(move)
-    tree = tree_of(make_trees(1, 4, 40, game), 0)
-    specialise(plant, game._bindings, compiled=False)(tree, position.state)
     words = np.zeros(game.input_words, dtype=np.uint64)
     game.plain.planes(position.state, words)
-    return tree, words
+    return words
 
 
-def key_of(game: Game, tree: Tree, words: Any) -> np.uint64:
-    key: np.uint64 = specialise(node_key, game._bindings, compiled=False)(tree, 0, words)
-    return key
+def key(game: Game, words: Any) -> np.uint64:
+    found: np.uint64 = specialise(key_of, game._bindings, compiled=False)(words)
+    return found
 
 
 def test_what_is_remembered_is_recalled() -> None:
     game = load_game("tictactoe")
     memory = make_cache(0.01, 9)
-    tree, words = planted(game, "b2")
-    key = key_of(game, tree, words)
-    assert recall(memory, key) == -1
-    tree.nodes[0].value = 0.5
-    tree.edges.prior[:8] = np.arange(8, dtype=np.float32) / 28
-    remember(memory, key, tree, 0)
-    place = recall(memory, key)
+    here = key(game, planes_of(game, "b2"))
+    assert recall(memory, here) == -1
+    logits = np.arange(9, dtype=np.float32) / 28
+    specialise(remember, game._bindings, compiled=False)(memory, here, np.float32(0.5), logits)
+    place = recall(memory, here)
     assert place >= 0
     assert memory.values[place] == 0.5
-    assert memory.priors[place, :8].tolist() == tree.edges.prior[:8].tolist()
-    other, seen = planted(game, "a1")
-    assert recall(memory, key_of(game, other, seen)) == -1
+    assert memory.logits[place].tolist() == logits.tolist()
+    assert recall(memory, key(game, planes_of(game, "a1"))) == -1
 
 
-def test_the_key_covers_planes_and_legal_actions() -> None:
+def test_the_key_covers_the_planes() -> None:
     game = load_game("tictactoe")
-    tree, words = planted(game, "b2 a1")
-    key = key_of(game, tree, words)
-    assert key == key_of(game, *planted(game, "b2 a1"))
-    assert key == key_of(game, *planted(game, "b2 a1")) != 0
-    tree.edges[6].action = 0  # another set of legal actions on the same board
-    assert key_of(game, tree, words) != key
-    tree, words = planted(game, "b2 a1")
-    tree.nodes[0].count -= 1
-    assert key_of(game, tree, words) != key
-    tree, words = planted(game, "b2 a1")
-    tree.edges[0].action, tree.edges[1].action = 2, 1  # priors stand in the order of `legal`
-    assert key_of(game, tree, words) != key
-    tree, words = planted(game, "b2 a1")
-    words[1] ^= np.uint64(1 << 8)
-    assert key_of(game, tree, words) != key
+    words = planes_of(game, "b2 a1")
+    here = key(game, words)
+    assert here == key(game, planes_of(game, "b2 a1")) != 0
+    for word in range(game.input_words):
+        for place in (0, 8, 63):
+            words[word] ^= np.uint64(1 << place)
+            assert key(game, words) != here
+            words[word] ^= np.uint64(1 << place)
+
+
+def blank(state: Any, words: Any) -> None:
+    """Planes on which all positions look alike."""
+    for w in range(len(words)):
+        words[w] = np.uint64(0)
+
+
+def test_moves_are_those_of_the_position_whatever_is_remembered(hashed: Build) -> None:
+    game = load_game("tictactoe")
+    game = replace(game, rules=game.rules._replace(planes=blank))
+    search = Search(game, hashed(game), SearchConfig(cache_mb=1.0))
+    for moves in ("", "b2", "a1 c3"):
+        position = game.start()
+        for move in moves.split():
+            position = position.play(move)
+        search.set_roots(position.state[None].copy())
+        search.run(30)
+        found = search.analysis().moves
+        assert sorted(move.action for move in found) == sorted(position.actions())
+        assert sum(move.prior for move in found) == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +114,7 @@ def test_a_position_is_evaluated_once_until_forgotten(hashed: Build) -> None:
 def test_trees_share_what_they_know(hashed: Build) -> None:
     game = load_game("connect4")
     evaluator = hashed(game)
-    search = Search(game, evaluator, SearchConfig(cache_mb=1.0), slots=2)
+    search = Search(game, evaluator, SearchConfig(cache_mb=16.0), slots=2)
     search.set_roots(game.new_state()[None])
     search.run(100)
     alone = sum(evaluator.batches)

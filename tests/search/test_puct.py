@@ -13,7 +13,7 @@ from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
-from randori.search.puct import Knobs, exp_of, soften
+from randori.search.puct import Knobs, exp_of, open_root, soften
 from randori.search.search import Search, SearchConfig, make_questions, plant_all, step
 from randori.search.tree import (
     DRAWN,
@@ -39,6 +39,7 @@ Build = Callable[[Game], Any]
 @dataclass
 class Edge:
     action: int
+    rank: int
     prior: np.float32 = ZERO
     q: np.float32 = ZERO
     tried: int = 0
@@ -52,7 +53,17 @@ class Node:
     proven: int
     value: np.float32 = ZERO
     visits: int = 0
-    expanded: bool = False
+    judged: bool = False
+    is_root: bool = False
+    is_seized: bool = False
+
+    def line_up(self) -> None:
+        """Put tried moves first, as they were first tried, then the likeliest, then the others."""
+        tried = [edge for edge in self.edges if edge.tried]
+        others = sorted((e for e in self.edges if not e.tried), key=lambda e: e.rank)
+        likeliest = max(others, key=lambda e: e.prior, default=None)  # the first of equals
+        ahead = [] if likeliest is None else [likeliest]
+        self.edges = tried + ahead + [e for e in others if e is not likeliest]
 
 
 @dataclass
@@ -71,23 +82,29 @@ class Naive:
 
     def node(self, state: Any) -> Node:
         result = int(self.game.plain.outcome(state))
-        edges = [Edge(action) for action in self.game.legal_actions(state)]
+        legal = self.game.legal_actions(state)
+        edges = [Edge(action, rank) for rank, action in enumerate(legal)]
         won = (result == FIRST) == (int(state[0]) % 2 == 0)
         proven = {ONGOING: UNKNOWN, DRAW: DRAWN}.get(result, WON if won else LOST)
         return Node(state, edges, proven)
 
     def search(self, root: Node, simulations: int, skip_forced: bool = False) -> Node:
+        root.is_root = True
         while root.visits <= simulations and root.proven == UNKNOWN:
             if skip_forced and len(root.edges) == 1:
                 break
-            self.simulate(root)
-            if self.solve and root.visits == 1:
+            if self.solve and root.judged and not root.is_seized:
                 self.seize(root)
+            else:
+                self.simulate(root)
         return root
 
     def seize(self, root: Node) -> None:
         """Take a move that wins at once."""
+        root.is_seized = True
         for edge in root.edges:
+            if edge.child is not None:
+                continue
             state = root.state.copy()
             self.game.plain.play(state, edge.action)
             child = self.node(state)
@@ -103,8 +120,10 @@ class Naive:
         node.visits += 1
         if node.proven != UNKNOWN:
             return WORTH[node.proven]
-        if not node.expanded:
+        if not node.judged:
             return self.expand(node)
+        if not node.is_root:
+            node.line_up()
         scale = F(self.exploration * math.sqrt(node.visits - 1))
         scores = [e.q + scale * e.prior / F(1 + e.tried) for e in node.edges]
         edge = node.edges[scores.index(max(scores))]
@@ -131,7 +150,7 @@ class Naive:
         for edge, weight in zip(node.edges, weights, strict=True):
             edge.prior = weight / total
             edge.q = max(node.value - F(self.fpu), F(-1))
-        node.expanded = True
+        node.judged = True
         return node.value
 
     def conclude(self, node: Node) -> None:
@@ -152,19 +171,29 @@ def assert_same(trees: Trees, slot: int, root: Node) -> int:
     for at, node, parent, via in pairs:
         record = tree.nodes[at]
         assert tree.states[at].tolist() == node.state.tolist()
-        assert (record.parent, record.visits, record.count) == (
-            parent,
-            node.visits,
-            len(node.edges),
-        )
+        assert (record.parent, record.visits) == (parent, node.visits)
         assert parent == NONE or record.via == via
-        assert (record.proven, bool(record.expanded)) == (node.proven, node.expanded)
-        assert not node.expanded or record.value == node.value
+        assert (record.proven, bool(record.judged)) == (node.proven, node.judged)
+        assert not node.judged or record.value == node.value
+        tried = sum(edge.tried > 0 for edge in node.edges)
+        if at and not tried:
+            assert record.first == NONE, "nobody has asked for its moves"
+            continue
+        if at:
+            node.line_up()
+        assert record.live == (tried if at else len(node.edges))
+        assert record.count == len(node.edges)
         for k, edge in enumerate(node.edges):
-            mine = tree.edges[record.first + k]
-            assert (mine.action, mine.tried) == (edge.action, edge.tried)
+            move, mine = tree.moves[record.first + k], tree.edges[record.first + k]
+            assert (move.action, move.rank) == (edge.action, edge.rank)
+            if node.judged:
+                assert move.prior == edge.prior
+            if k >= record.live:
+                assert k > record.live or record.next == edge.prior
+                continue
+            assert mine.tried == edge.tried
             assert (mine.child == NONE) == (edge.child is None)
-            if node.expanded:
+            if node.judged:
                 assert (mine.prior, mine.q) == (edge.prior, edge.q)
             if edge.child is not None:
                 pairs.append((int(mine.child), edge.child, at, record.first + k))
@@ -324,9 +353,10 @@ def test_enlarge_keeps_everything(hashed: Build) -> None:
         assert_same(trees, slot, naive.search(naive.node(state), 60))
 
 
-def move_root(trees: Trees, slot: int, root: int) -> None:
+def move_root(trees: Trees, slot: int, root: int, factors: Any, knobs: Knobs) -> None:
     """Template: `reroot` in one slot."""
     reroot(tree_of(trees, slot), root)
+    open_root(tree_of(trees, slot), factors, knobs)
 
 
 @pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
@@ -337,6 +367,7 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
     evaluator = hashed(game)
     search = search_all(game, evaluator, positions_of(spec, 2), 60, solve=solve)
     naive = Naive(game, evaluator.judge, solve=solve)
+    knobs = Knobs(1.5, 0.1, solve, 1, False)
     roots = [naive.search(naive.node(state), 60) for state in positions_of(spec, 2)]
     rng = np.random.default_rng(1)
     moves = 0
@@ -349,7 +380,9 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
             ]
             if children:
                 roots[slot], at = children[rng.integers(len(children))]
-                game.kernel(move_root)(search.trees, slot, at)
+                roots[slot].line_up()
+                roots[slot].is_root = True
+                game.kernel(move_root)(search.trees, slot, at, game.factors, knobs)
                 moves += 1
             assert_same(search.trees, slot, roots[slot])
         search.run(60, skip_forced=False)

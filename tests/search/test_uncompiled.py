@@ -42,5 +42,7 @@ def test_step_compiled_as_plain(leaves: int, solve: bool, hashed: Build) -> None
         assert np.array_equal(fast.states[slot, :nodes], slow.states[slot, :nodes])
         for name in fast.nodes.dtype.names:
             assert np.array_equal(fast.nodes[name][slot, :nodes], slow.nodes[name][slot, :nodes])
-        for name in ("q", "tried", "child", "action"):
+        for name in fast.moves.dtype.names:
+            assert np.array_equal(fast.moves[name][slot, :edges], slow.moves[name][slot, :edges])
+        for name in ("q", "tried", "child"):
             assert np.array_equal(fast.edges[name][slot, :edges], slow.edges[name][slot, :edges])

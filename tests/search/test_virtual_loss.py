@@ -35,7 +35,7 @@ def check_sums(tree: Tree) -> None:
     sums = np.zeros(int(tree.used[NODES]))
     for at in reversed(range(len(sums))):
         node = tree.nodes[at]
-        edges = [tree.edges[node.first + k] for k in range(node.count)]
+        edges = [tree.edges[node.first + k] for k in range(node.live)]
         if node.proven != UNKNOWN:
             sums[at] = node.visits * WORTH[int(node.proven)]
             continue
@@ -86,11 +86,11 @@ def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:
     search.run(300)
     assert len(set(asked_in_all)) == len(asked_in_all) > 300
     assert max(evaluator.batches) == 2 * LEAVES
-    expanded = sum(
-        int(search.trees.nodes[slot, : search.trees.used[slot, NODES]].expanded.sum())
+    judged = sum(
+        int(search.trees.nodes[slot, : search.trees.used[slot, NODES]].judged.sum())
         for slot in (0, 1)
     )
-    assert expanded == len(asked_in_all) == search.evaluations
+    assert judged == len(asked_in_all) == search.evaluations
 
 
 @pytest.mark.parametrize(

@@ -152,5 +152,5 @@ def load_evaluator(game: Game, path: str | None, runtime: str, turns: Turns = "n
     from randori.networks.choose import make_evaluator
 
     network = load_network(game, shipped_model(game) if path is None else Path(path))
-    evaluator = make_evaluator(network, signature_of(game), game.num_words, runtime)
+    evaluator = make_evaluator(network, signature_of(game), runtime)
     return evaluator if turns == "none" else SymmetricEvaluator(game, evaluator, turns)

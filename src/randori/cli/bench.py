@@ -130,7 +130,7 @@ def bench_selfplay(work: Work) -> Figures:
 
     game = load_game(work.game or "othello")
     network = build(NetworkConfig(blocks=work.blocks, channels=work.channels), signature_of(game))
-    evaluator = make_evaluator(network, signature_of(game), game.num_words, work.runtime)
+    evaluator = make_evaluator(network, signature_of(game), work.runtime)
     config = SelfPlayConfig(
         work.slots, work.threads, SearchConfig(work.simulations), full_share=1.0
     )

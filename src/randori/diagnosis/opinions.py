@@ -80,7 +80,7 @@ def ask(game: Game, model: "Model", states: NDArray[np.uint64]) -> Opinion:
     from randori.networks.choose import make_evaluator
 
     network = network_of(game, model)
-    evaluator = make_evaluator(network, signature_of(game), game.num_words, "torch", "fp32")
+    evaluator = make_evaluator(network, signature_of(game), "torch", "fp32")
     view, lane = look(game, states), evaluator.lane(BATCH)
     outputs = np.zeros((len(states), game.num_logits), np.float64)
     values = np.zeros(len(states))

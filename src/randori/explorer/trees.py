@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from randori.errors import UserError
 from randori.explorer.studies import follow, stoppable
@@ -74,11 +75,14 @@ class PuctStudy:
 
     def look(self, path: Sequence[int]) -> View:
         """Read a node of the tree."""
-        tree = tree_of(self._trees, 0)
-        node = find_node(tree, path)
+        node = find_node(tree_of(self._trees, 0), path)
         if node is None:
             return blank_view(follow(self._position, path).actions())
-        return view_node(tree, node, self._engine.bonus)
+        search = self._engine.search
+        search.trees = self._trees
+        search.list_moves(node)
+        self._trees = search.trees
+        return view_node(tree_of(self._trees, 0), node, self._engine.bonus)
 
 
 class UctEngine:
@@ -131,4 +135,7 @@ class UctStudy:
         node = find_node(tree, path)
         if node is None:
             return blank_view(follow(self._position, path).actions())
-        return view_node(tree, node, self._bonus)
+        view = view_node(tree, node, self._bonus)
+        if view.branches or view.proven:
+            return view
+        return replace(view, branches=blank_view(follow(self._position, path).actions()).branches)

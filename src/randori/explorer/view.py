@@ -7,7 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from randori.search.search import Analysis, Move
-from randori.search.tree import DRAWN, LOST, NEVER, NONE, UNKNOWN, WON, Tree, proven_value
+from randori.search.tree import (
+    DRAWN,
+    LOST,
+    NEVER,
+    NONE,
+    UNKNOWN,
+    WON,
+    Tree,
+    live_edges,
+    proven_value,
+    tried_edges,
+)
 
 PROVEN = {WON: "win", LOST: "loss", DRAWN: "draw"}
 OPPOSITE = {WON: "loss", LOST: "win", DRAWN: "draw"}
@@ -87,42 +98,46 @@ def find_node(tree: Tree, path: Sequence[int]) -> int | None:
     """Follow actions from the root; None where the search has never been."""
     node = 0
     for action in path:
-        below = [e for e in _edges(tree, node) if int(tree.edges[e].action) == action]
-        if not below or int(tree.edges[below[0]].child) == NONE:
+        below = [e for e in tried_edges(tree, node) if int(tree.moves[e].action) == action]
+        if not below:
             return None
         node = int(tree.edges[below[0]].child)
     return node
 
 
 def view_node(tree: Tree, node: int, bonus: Bonus) -> View:
-    """Read one node of a search tree."""
+    """Read one node of a search tree; of its moves those that are listed."""
     record = tree.nodes[node]
-    branches = [_branch(tree, node, e, bonus) for e in _edges(tree, node)]
+    tried = live_edges(tree, node)
+    others = range(tried.stop, tried.start + int(record.count))
+    branches = [_branch(tree, node, e, bonus) for e in tried]
+    branches += [_untried(tree, node, e, bonus) for e in others]
     return View(
         int(record.visits),
         _value(tree, node),
-        float(record.value) if record.expanded else None,
+        float(record.value) if record.judged else None,
         PROVEN.get(int(record.proven)),
         sorted(branches, key=_order),
         _line(tree, node, bonus),
     )
 
 
-def _edges(tree: Tree, node: int) -> range:
-    first = int(tree.nodes[node].first)
-    return range(first, first + int(tree.nodes[node].count))
-
-
 def _branch(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
     record, above = tree.edges[edge], tree.nodes[node]
-    prior = float(record.prior) if above.expanded else None
+    prior = float(record.prior) if above.judged else None
     tried = int(record.tried)
     child = None if record.child == NONE else tree.nodes[int(record.child)]
     proven = None if child is None else OPPOSITE.get(int(child.proven))
     q = EXACT[proven] if proven else float(record.q) if tried else None
-    own = -float(child.value) if child is not None and child.expanded else None
+    own = -float(child.value) if child is not None and child.judged else None
     u = bonus(int(above.visits), prior or 0.0, tried)
-    return Branch(int(record.action), tried, prior, q, u, own, proven)
+    return Branch(int(tree.moves[edge].action), tried, prior, q, u, own, proven)
+
+
+def _untried(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
+    move = tree.moves[edge]
+    u = bonus(int(tree.nodes[node].visits), float(move.prior), 0)
+    return Branch(int(move.action), 0, float(move.prior), u=u)
 
 
 def _value(tree: Tree, node: int) -> float | None:
@@ -132,7 +147,7 @@ def _value(tree: Tree, node: int) -> float | None:
         return float(proven_value(int(record.proven)))
     if not record.visits:
         return None
-    tried = [tree.edges[e] for e in _edges(tree, node)]
+    tried = [tree.edges[e] for e in live_edges(tree, node)]
     tried = [edge for edge in tried if edge.tried > 0 and edge.q != NEVER]
     total = float(record.value) + sum(float(edge.q) * int(edge.tried) for edge in tried)
     return total / (1 + sum(int(edge.tried) for edge in tried))
@@ -141,7 +156,7 @@ def _value(tree: Tree, node: int) -> float | None:
 def _line(tree: Tree, node: int, bonus: Bonus) -> list[Branch]:
     """Follow the move that would be played: a proven win, else the most visited but no loss."""
     line: list[Branch] = []
-    while seen := [e for e in _edges(tree, node) if tree.edges[e].child != NONE]:
+    while seen := tried_edges(tree, node):
         found = {e: _branch(tree, node, e, bonus) for e in seen}
         edge = min(seen, key=lambda e: _rank(found[e]))
         line.append(found[edge])

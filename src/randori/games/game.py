@@ -210,6 +210,8 @@ class Game:
         facts = {
             "NUM_ACTIONS": self.num_actions,
             "MOST_LEGAL": self.most_legal,
+            "NUM_LOGITS": self.num_logits,
+            "NUM_FACTORS": self.factors.shape[1],
             "LONGEST": self.longest,
             "STATE_WORDS": self.num_words,
             "INPUT_WORDS": self.input_words,

@@ -89,6 +89,18 @@ def mix(key: np.uint64, word: np.uint64) -> np.uint64:
     return key ^ (key >> np.uint64(31))
 
 
+_INLINED: set[Callable[..., Any]] = set()
+
+
+def inlined(function: F) -> F:
+    """Mark a function of a hot loop that takes a whole tree: a call would cost more than its work.
+
+    Numba passes the arrays of a tuple one by one, some hundred words for a tree.
+    """
+    _INLINED.add(function)
+    return function
+
+
 @dataclass(frozen=True)
 class Bindings:
     """What a specialised function finds under its global names."""
@@ -217,6 +229,7 @@ def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
     if not is_entry:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        options |= {"forceinline": original in _INLINED}
     kernel = numba.njit(cache=is_entry, **options)(bound)
     if is_entry:
         _keep_apart(kernel)

@@ -26,6 +26,9 @@ MOST_LEGAL = 0
 LONGEST = 0
 STATE_WORDS = 0
 INPUT_WORDS = 0
+NUM_LOGITS = 0
+NUM_FACTORS = 1
+"""How many logits add up to an action's."""
 PASS_ACTION = -1
 """What hands the turn over, legal or not; -1 if the game has no such action."""
 STONE_WORDS = 0

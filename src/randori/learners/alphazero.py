@@ -69,7 +69,7 @@ class AlphaZero:
         network = build(config.network, signature_of(game))
         self._trainer = Trainer(game, network, config.train, self._device)
         self._evaluator = make_evaluator(
-            network, signature_of(game), game.num_words, config.runtime, config.precision
+            network, signature_of(game), config.runtime, config.precision
         )
         threads = config.selfplay.threads
         if threads < 0:  # as many as there are cores, but for the learner and the driver
@@ -299,7 +299,7 @@ class AlphaZero:
         gate = self._config.gate
         status = self._begin("gate")
         candidate = make_evaluator(
-            self._trainer.network, signature_of(self._game), self._game.num_words,
+            self._trainer.network, signature_of(self._game),
             self._config.runtime, self._config.precision,
         )  # fmt: skip
         search = replace(self._config.selfplay.search, simulations=gate.simulations)

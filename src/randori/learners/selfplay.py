@@ -118,7 +118,7 @@ class Group:
         nodes = search.simulations + 2
         edges = nodes * min(game.most_legal, 12) + game.most_legal
         self._trees = make_trees(config.slots, nodes, edges, game)
-        self._cache = make_cache(search.cache_mb, game.most_legal)
+        self._cache = make_cache(search.cache_mb, game.num_logits)
         self._slots = make_slots(game, config.slots, dice)
         self._harvest = make_harvest(game, config.slots)
         self._temperatures = temperature_table(config.temperature, game.longest)

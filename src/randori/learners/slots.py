@@ -38,6 +38,7 @@ from randori.search.puct import (
     add_noise,
     foresee,
     gather,
+    open_root,
 )
 from randori.search.roots import (
     draw_gumbel,
@@ -241,7 +242,8 @@ def record_row(tree: Tree, slots: Slots, slot: int, total: float, harvest: Harve
     first = tree.nodes[0].first
     for k in range(tree.nodes[0].count):
         weight = tree.weights[k]
-        slots.counts[slot, row, k] = np.uint16(min(weight, 65535.0))
+        rank = tree.moves[first + k].rank
+        slots.counts[slot, row, rank] = np.uint16(min(weight, 65535.0))
         if weight > 0.0:
             harvest.totals[ENTROPY] -= weight / total * math.log(weight / total)
         if weight > tree.weights[heaviest]:
@@ -268,6 +270,7 @@ def finish_move(
     harvest: Harvest,
     archive: Archive,
     temperatures: NDArray[np.float64],
+    factors: NDArray[np.int32],
     knobs: Knobs,
     habits: Habits,
 ) -> bool:
@@ -283,17 +286,19 @@ def finish_move(
     if slots.is_full[slot] and tree.nodes[0].count > 1:
         record_row(tree, slots, slot, total, harvest)
     edge = choose(tree, slots, slot, temperatures)
-    slots.moves[slot, ply] = tree.edges[edge].action
+    action = wide(tree.moves[edge].action)
+    slots.moves[slot, ply] = action
     slots.plies[slot] = ply + 1
     harvest.totals[MOVES] += 1.0
     draw_budget(slots, slot, habits)
     halves = knobs.considered > 0 and slots.is_full[slot] == 1
     if tree.edges[edge].child == NONE or not habits.keep_tree or halves:
         root = tree.states[0]
-        play(root, tree.edges[edge].action)
+        play(root, action)
         plant(tree, root)
     else:
         reroot(tree, wide(tree.edges[edge].child))
+        open_root(tree, factors, knobs)
     if tree.nodes[0].count == 0:
         finish_game(tree, slots, slot, harvest, archive, habits)
     return True
@@ -321,7 +326,7 @@ def open_search(tree: Tree, slots: Slots, slot: int, knobs: Knobs, habits: Habit
         tree.raw[k] = tree.edges[first + k].prior
     if slots.is_full[slot]:
         slots.budget[slot] = habits.simulations
-        if not tree.nodes[0].expanded:
+        if not tree.nodes[0].judged:
             return
         if knobs.considered > 0:
             tree.used[RULE] = GUMBEL
@@ -357,12 +362,15 @@ def play_on(
         absorb(tree, cache, asked, slot, factors, knobs)
         why = DONE
         for _ in range(PATIENCE):
-            why = gather(tree, cache, asked, slot, rows, wide(slots.budget[slot]), knobs)
+            budget = wide(slots.budget[slot])
+            why = gather(tree, cache, asked, slot, rows, budget, factors, knobs)
             if why != DONE:
                 break
             if slots.budget[slot] == 0:
                 open_search(tree, slots, slot, knobs, habits)
-            elif not finish_move(tree, slots, slot, harvest, archive, temperatures, knobs, habits):
+            elif not finish_move(
+                tree, slots, slot, harvest, archive, temperatures, factors, knobs, habits
+            ):
                 break
         rows += asked.in_flight[slot]
         cramped |= why == NO_ROOM

@@ -20,7 +20,6 @@ logger = logging.getLogger(__name__)
 def make_evaluator(
     network: nn.Module,
     signature: Signature,
-    num_state_words: int,
     runtime: str = "auto",
     precision: str = "auto",
     threads: int | None = None,
@@ -35,11 +34,11 @@ def make_evaluator(
     runtime = _chosen(runtime)
     if runtime == "cuda":
         precision = "bf16" if precision == "auto" else precision
-        return CudaEvaluator(network, signature, num_state_words, precision=precision)
+        return CudaEvaluator(network, signature, precision=precision)
     if runtime == "openvino":
-        return OpenVinoEvaluator(network, signature, num_state_words, precision, threads, streams)
+        return OpenVinoEvaluator(network, signature, precision, threads, streams)
     precision = "fp32" if precision == "auto" else precision
-    return TorchEvaluator(network, signature, num_state_words, precision=precision)
+    return TorchEvaluator(network, signature, precision=precision)
 
 
 def _chosen(runtime: str) -> str:

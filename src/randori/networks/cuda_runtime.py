@@ -31,13 +31,11 @@ class CudaEvaluator:
         self,
         network: nn.Module,
         signature: Signature,
-        num_state_words: int,
         device: str = "cuda",
         precision: str = "bf16",
     ) -> None:
         self.name = f"cuda {precision}"
         self.signature = signature
-        self.num_state_words = num_state_words
         self.dtype = parse_precision(precision)
         index = torch.device(device).index
         self.device = torch.device("cuda", torch.cuda.current_device() if index is None else index)
@@ -72,7 +70,7 @@ class CudaLane(HostArrays):
     """A lane with a stream and a graph for each of a few batch sizes."""
 
     def __init__(self, evaluator: CudaEvaluator, batch: int) -> None:
-        super().__init__(batch, evaluator.signature, evaluator.num_state_words, pinned=True)
+        super().__init__(batch, evaluator.signature, pinned=True)
         self._evaluator = evaluator
         self._device_words = torch.zeros_like(self.words_tensor, device=evaluator.device)
         self._stream: torch.cuda.Stream = cuda.Stream(evaluator.device)

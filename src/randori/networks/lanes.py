@@ -28,16 +28,14 @@ class NetworkEvaluator(Evaluator, Protocol):
 class HostArrays:
     """The four arrays of a lane, and tensors that share their memory."""
 
-    def __init__(
-        self, batch: int, signature: Signature, num_state_words: int, pinned: bool = False
-    ) -> None:
+    def __init__(self, batch: int, signature: Signature, pinned: bool = False) -> None:
         if batch < 1:
             raise ValueError(f"a lane needs at least one row, not {batch}")
         self.batch = batch
         self.words_tensor = _host((batch, signature.num_words), torch.int64, pinned)
         self.logits_tensor = _host((batch, signature.num_logits), torch.float32, pinned)
         self.values_tensor = _host((batch,), torch.float32, pinned)
-        self.states: NDArray[np.uint64] = np.zeros((batch, num_state_words), np.uint64)
+        self.states: NDArray[np.uint64] = np.zeros((batch, 0), np.uint64)
         self.words: NDArray[np.uint64] = self.words_tensor.numpy().view(np.uint64)
         self.logits: NDArray[np.float32] = self.logits_tensor.numpy()
         self.values: NDArray[np.float32] = self.values_tensor.numpy()

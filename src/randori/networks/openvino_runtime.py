@@ -46,14 +46,12 @@ class OpenVinoEvaluator:
         self,
         network: nn.Module,
         signature: Signature,
-        num_state_words: int,
         precision: str = "auto",
         threads: int | None = None,
         streams: int = 1,
     ) -> None:
         self.openvino = import_openvino()
         self.signature = signature
-        self.num_state_words = num_state_words
         self._core = self.openvino.Core()
         precision = self._supported(precision)
         self.name = f"openvino {precision}"
@@ -151,7 +149,7 @@ class OpenVinoLane(HostArrays):
 
     def __init__(self, evaluator: OpenVinoEvaluator, batch: int) -> None:
         ours = evaluator.signature
-        super().__init__(batch, ours, evaluator.num_state_words)
+        super().__init__(batch, ours)
         self._evaluator = evaluator
         self._planes = np.zeros((batch, ours.planes, ours.height, ours.width), np.float32)
         self._flat_planes = self._planes.reshape(batch, ours.planes, ours.cells)

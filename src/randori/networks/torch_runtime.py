@@ -16,13 +16,11 @@ class TorchEvaluator:
         self,
         network: nn.Module,
         signature: Signature,
-        num_state_words: int,
         device: str = "cpu",
         precision: str = "fp32",
     ) -> None:
         self.name = f"torch {device} {precision}"
         self.signature = signature
-        self.num_state_words = num_state_words
         self.device = torch.device(device)
         self.dtype = parse_precision(precision)
         self.load(network)
@@ -40,7 +38,7 @@ class TorchLane(HostArrays):
     """A lane whose launch does the work, so that wait has nothing left to do."""
 
     def __init__(self, evaluator: TorchEvaluator, batch: int) -> None:
-        super().__init__(batch, evaluator.signature, evaluator.num_state_words)
+        super().__init__(batch, evaluator.signature)
         self._evaluator = evaluator
 
     def launch(self, count: int) -> None:

@@ -20,7 +20,7 @@ from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.position import Position
 from randori.search.search import Analysis, Search, SearchConfig
-from randori.search.tree import NONE, Tree, tree_of
+from randori.search.tree import Tree, tree_of, tried_edges
 from randori.search.uct import Uct
 from randori.spec import Spec, bind_options, option_text, options_of, parse_spec
 
@@ -237,17 +237,12 @@ def open_mind(text: str, game: Game, rng: np.random.Generator) -> Mind:
 def best_lines(tree: Tree) -> dict[int, list[int]]:
     """Return for each action of the root the most visited line that begins with it."""
     lines = {}
-    for edge in _tried(tree, 0):
-        line = [int(tree.edges[edge].action)]
+    for edge in tried_edges(tree, 0):
+        line = [int(tree.moves[edge].action)]
         node = int(tree.edges[edge].child)
-        while below := _tried(tree, node):
+        while below := tried_edges(tree, node):
             best = max(below, key=lambda e: int(tree.edges[e].tried))
-            line.append(int(tree.edges[best].action))
+            line.append(int(tree.moves[best].action))
             node = int(tree.edges[best].child)
         lines[line[0]] = line
     return lines
-
-
-def _tried(tree: Tree, node: int) -> list[int]:
-    first, count = int(tree.nodes[node].first), int(tree.nodes[node].count)
-    return [e for e in range(first, first + count) if tree.edges[e].child != NONE]

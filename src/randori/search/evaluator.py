@@ -17,7 +17,7 @@ class Lane(Protocol):
     """A batch in flight: inputs that a search writes, outputs that it reads after `wait`."""
 
     states: NDArray[np.uint64]
-    """[B, S] the positions, for evaluators that play on from them."""
+    """[B, S] the positions, for evaluators that play on from them; [B, 0] for the others."""
     words: NDArray[np.uint64]
     """[B, W] their packed planes, for evaluators that only look."""
     logits: NDArray[np.float32]

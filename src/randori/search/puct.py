@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.dice import Dice, gamma
-from randori.games.kernels import prefetch, wide
-from randori.games.rules import STATE_WORDS, planes
-from randori.search.cache import Cache, node_key, place_of, recall, remember
+from randori.games.kernels import inlined, prefetch, wide
+from randori.games.rules import NUM_FACTORS, NUM_LOGITS, planes
+from randori.search.cache import Cache, key_of, place_of, recall, remember
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
     EDGE,
     EDGES,
     FORCED,
     GUMBEL,
+    MOST_LOGITS,
     NODES,
     NONE,
     PATH,
@@ -32,9 +33,13 @@ from randori.search.tree import (
     Trees,
     add_node,
     back_up,
+    bring_forward,
     has_room,
+    list_moves,
     proven_value,
     seize,
+    try_next,
+    wake,
 )
 
 DONE: int = wide(-1)
@@ -93,18 +98,34 @@ class Questions(NamedTuple):
     """[B] how many there are"""
 
 
-def pick_edge(tree: Tree, node: int, exploration: float) -> int:
-    """Return the edge with the largest Q + γ·P·√N / (1 + n); the first of equals."""
-    scale = np.float32(exploration * math.sqrt(tree.nodes[node].visits))
-    first = tree.nodes[node].first
+@inlined
+def urgency_of(tree: Tree, node: int, fpu: float) -> np.float32:
+    """Return what an untried move of a node is taken to be worth."""
+    return max(tree.nodes[node].value - np.float32(fpu), np.float32(-1.0))
+
+
+@inlined
+def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
+    """Return the edge with the largest Q + γ·P·√N / (1 + n), made if it is a new one.
+
+    Of equals a tried move goes before an untried one.
+    """
+    scale = np.float32(knobs.exploration * math.sqrt(tree.nodes[node].visits))
+    first = wide(tree.nodes[node].first)
     best = first
     best_score = np.float32(-np.inf)
-    for e in range(first, first + tree.nodes[node].count):
+    for e in range(first, first + tree.nodes[node].live):
         bonus = scale * tree.edges[e].prior / np.float32(1 + tree.edges[e].tried)
         score = tree.edges[e].q + bonus
         if score > best_score:
             best_score = score
             best = e
+    live = tree.nodes[node].live
+    if live < tree.nodes[node].count:
+        urgency = urgency_of(tree, node, knobs.fpu)
+        score = urgency + scale * tree.nodes[node].next
+        if score > best_score or live == 0:
+            return try_next(tree, node, urgency)
     return best
 
 
@@ -117,21 +138,26 @@ def pick_root(tree: Tree, knobs: Knobs) -> int:
     return NONE
 
 
-def descend(tree: Tree, knobs: Knobs) -> int:
-    """Walk from the root to a node without priors or with a known result, making it if needed."""
+@inlined
+def descend(tree: Tree, factors: NDArray[np.int32], knobs: Knobs) -> int:
+    """Walk from the root to a node that nobody has judged or whose result is known."""
     node = wide(0)
     tree.path[0] = 0
-    while tree.nodes[node].expanded and tree.nodes[node].proven == UNKNOWN:
+    if not has_room(tree):
+        return NO_ROOM
+    while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
+        if tree.nodes[node].first == NONE:
+            open_node(tree, node, tree.logits[node], factors)
+            if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
+                break
         note(tree, node)
         edge = NONE
         if node == 0 and tree.used[RULE] != PLAIN:
             edge = pick_root(tree, knobs)
         if edge == NONE:
-            edge = pick_edge(tree, node, knobs.exploration)
-        child = tree.edges[edge].child
+            edge = pick_edge(tree, node, knobs)
+        child = wide(tree.edges[edge].child)
         if child == NONE:
-            if not has_room(tree):
-                return NO_ROOM
             node = add_node(tree, node, edge)
             break
         node = child
@@ -139,6 +165,7 @@ def descend(tree: Tree, knobs: Knobs) -> int:
     return node
 
 
+@inlined
 def note(tree: Tree, node: int) -> None:
     """Add a node to the path, if there is room."""
     end = tree.path[0]
@@ -146,10 +173,11 @@ def note(tree: Tree, node: int) -> None:
         first = tree.nodes[node].first
         tree.path[end + 1] = node
         tree.path[end + 2] = first
-        tree.path[end + 3] = first + tree.nodes[node].count
+        tree.path[end + 3] = first + tree.nodes[node].live
         tree.path[0] = end + 3
 
 
+@inlined
 def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
     """Ask memory for what a slot will read when its turn comes.
 
@@ -165,13 +193,14 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         place = place_of(cache, asked.keys[asked.first_row[slot] + k])
         prefetch(cache.keys, place)
         prefetch(cache.values, place)
-        prefetch(cache.priors[place], 0)
+        prefetch(cache.logits[place], 0)
     for i in range(1, path[0], 3):
         prefetch(nodes, wide(path[i]))
         for e in range(path[i + 1], path[i + 2], EDGES_A_LINE):
             prefetch(edges, e)
 
 
+@inlined
 def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
     """Tell whether the search of this tree is over."""
     if knobs.skip_forced and tree.nodes[0].count == 1:
@@ -179,12 +208,20 @@ def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
     return tree.nodes[0].proven != UNKNOWN or tree.nodes[0].visits > budget
 
 
+@inlined
 def next_leaf(
-    tree: Tree, cache: Cache, asked: Questions, slot: int, row: int, budget: int, knobs: Knobs
+    tree: Tree,
+    cache: Cache,
+    asked: Questions,
+    slot: int,
+    row: int,
+    budget: int,
+    factors: NDArray[np.int32],
+    knobs: Knobs,
 ) -> int:
     """Run simulations until one needs the evaluator; write its question to `row`."""
     while not is_spent(tree, budget, knobs):
-        node = descend(tree, knobs)
+        node = descend(tree, factors, knobs)
         if node == NO_ROOM:
             return NO_ROOM
         if tree.nodes[node].proven != UNKNOWN:
@@ -195,33 +232,63 @@ def next_leaf(
                 return BUSY
         state = tree.states[node]
         planes(state, asked.words[row])
-        key = node_key(tree, node, asked.words[row])
+        key = key_of(asked.words[row])
         place = recall(cache, key)
         if place >= 0:
-            value = cache.values[place]
-            first = tree.nodes[node].first
-            for k in range(tree.nodes[node].count):
-                tree.edges[first + k].prior = cache.priors[place, k]
-            expand(tree, node, value, knobs.fpu)
-            back_up(tree, node, value, knobs.solve)
+            judge(tree, node, cache.values[place], cache.logits[place], factors, knobs)
             if node == 0 and knobs.solve:
                 seize(tree)
             continue
         asked.keys[row] = key
-        for w in range(STATE_WORDS):
+        for w in range(asked.states.shape[1]):
             asked.states[row, w] = state[w]
         return node
     return DONE
 
 
-def expand(tree: Tree, node: int, value: np.float32, fpu: float) -> None:
-    """Open a node whose priors are there: its moves may be tried from now on."""
-    urgency = max(value - np.float32(fpu), np.float32(-1.0))
-    first = tree.nodes[node].first
-    for e in range(first, first + tree.nodes[node].count):
-        tree.edges[e].q = urgency
+@inlined
+def judge(
+    tree: Tree,
+    node: int,
+    value: np.float32,
+    logits: NDArray[np.float32],
+    factors: NDArray[np.int32],
+    knobs: Knobs,
+) -> None:
+    """Take what the evaluator says about a node, and back its value up."""
     tree.nodes[node].value = value
-    tree.nodes[node].expanded = 1
+    tree.nodes[node].judged = 1
+    if node == 0:
+        set_priors(tree, node, logits, factors)
+        tree.nodes[node].live = 0
+        wake(tree, node, urgency_of(tree, node, knobs.fpu))
+    elif NUM_LOGITS > MOST_LOGITS:
+        open_node(tree, node, logits, factors)
+    else:
+        kept = tree.logits[node]
+        for p in range(NUM_LOGITS):
+            kept[p] = logits[p]
+    back_up(tree, node, value, knobs.solve)
+
+
+@inlined
+def open_node(
+    tree: Tree, node: int, logits: NDArray[np.float32], factors: NDArray[np.int32]
+) -> None:
+    """List the moves of a node that was judged, with their priors."""
+    list_moves(tree, node)
+    if tree.nodes[node].count > 0:
+        first = wide(tree.nodes[node].first)
+        best = set_priors(tree, node, logits, factors)
+        bring_forward(tree, node, first, first + best)
+
+
+def open_root(tree: Tree, factors: NDArray[np.int32], knobs: Knobs) -> None:
+    """Give all its moves to a root that was an inner node."""
+    root = wide(0)
+    if tree.nodes[root].first == NONE and tree.nodes[root].proven == UNKNOWN:
+        open_node(tree, root, tree.logits[root], factors)
+    wake(tree, root, urgency_of(tree, root, knobs.fpu))
 
 
 def exp_of(x: np.float32) -> np.float32:
@@ -260,24 +327,32 @@ def soften(odds: NDArray[np.float32], count: int, top: np.float32) -> np.float32
     return (a + b) + (c + d)
 
 
+@inlined
 def set_priors(
     tree: Tree, node: int, logits: NDArray[np.float32], factors: NDArray[np.int32]
-) -> None:
-    """Softmax over the legal actions; an action's logit is the sum of its factors' logits."""
-    first = tree.nodes[node].first
-    count = tree.nodes[node].count
+) -> int:
+    """Softmax over the legal actions; an action's logit is the sum of its factors' logits.
+
+    Returns the place of the largest.
+    """
+    first = wide(tree.nodes[node].first)
+    count = wide(tree.nodes[node].count)
     odds = tree.odds
+    best = wide(0)
     top = np.float32(-np.inf)
     for k in range(count):
-        action = tree.edges[first + k].action
+        action = tree.moves[first + k].action
         logit = np.float32(0.0)
-        for f in range(factors.shape[1]):
+        for f in range(NUM_FACTORS):
             logit += logits[factors[action, f]]
         odds[k] = logit
-        top = max(top, logit)
+        if logit > top:
+            top = logit
+            best = k
     total = soften(odds, count, top)
     for k in range(count):
-        tree.edges[first + k].prior = odds[k] / total
+        tree.moves[first + k].prior = odds[k] / total
+    return best
 
 
 def add_noise(tree: Tree, dice: Dice, alpha: float, share: float) -> None:
@@ -328,6 +403,7 @@ def repay(tree: Tree, node: int) -> None:
         parent = tree.nodes[node].parent
 
 
+@inlined
 def absorb(
     tree: Tree,
     cache: Cache,
@@ -343,15 +419,21 @@ def absorb(
         value = asked.values[row]
         if knobs.leaves > 1:
             repay(tree, node)
-        set_priors(tree, node, asked.logits[row], factors)
-        expand(tree, node, value, knobs.fpu)
-        remember(cache, asked.keys[row], tree, node)
-        back_up(tree, node, value, knobs.solve)
+        remember(cache, asked.keys[row], value, asked.logits[row])
+        judge(tree, node, value, asked.logits[row], factors, knobs)
     asked.in_flight[slot] = 0
 
 
+@inlined
 def gather(
-    tree: Tree, cache: Cache, asked: Questions, slot: int, row: int, budget: int, knobs: Knobs
+    tree: Tree,
+    cache: Cache,
+    asked: Questions,
+    slot: int,
+    row: int,
+    budget: int,
+    factors: NDArray[np.int32],
+    knobs: Knobs,
 ) -> int:
     """Put the next questions of one tree into rows from `row` on.
 
@@ -362,7 +444,7 @@ def gather(
     if knobs.solve and tree.used[SEIZED] == 0:
         seize(tree)
     for k in range(knobs.leaves):
-        node = next_leaf(tree, cache, asked, slot, row + k, budget, knobs)
+        node = next_leaf(tree, cache, asked, slot, row + k, budget, factors, knobs)
         if node < 0:
             return node
         if knobs.leaves > 1:

@@ -10,20 +10,24 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
-from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
+from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather, open_node
 from randori.search.tree import (
     DRAWN,
     LOST,
     NONE,
+    UNKNOWN,
     WON,
     Tree,
     Trees,
     enlarge,
     expect_lawful,
+    has_room,
+    live_edges,
     make_trees,
     plant,
     root_value,
     tree_of,
+    tried_edges,
 )
 
 FIRST_NODES = 256
@@ -116,10 +120,21 @@ def step(
             foresee(trees, cache, asked, slot + AHEAD)
         tree = tree_of(trees, slot)
         absorb(tree, cache, asked, slot, factors, knobs)
-        why = gather(tree, cache, asked, slot, rows, budgets[slot], knobs)
+        why = gather(tree, cache, asked, slot, rows, budgets[slot], factors, knobs)
         rows += asked.in_flight[slot]
         cramped |= why == NO_ROOM
     return rows, cramped
+
+
+def open_one(trees: Trees, slot: int, node: int, factors: NDArray[np.int32]) -> bool:
+    """List the moves of a node that was judged, if they are not; false when there is no room."""
+    tree = tree_of(trees, slot)
+    if not has_room(tree):
+        return False
+    record = tree.nodes[node]
+    if record.first == NONE and record.judged and record.proven == UNKNOWN:
+        open_node(tree, node, tree.logits[node], factors)
+    return True
 
 
 class Search:
@@ -145,7 +160,7 @@ class Search:
         )
         edges = FIRST_NODES * min(game.most_legal, 16) + game.most_legal
         self.trees = make_trees(slots, FIRST_NODES, edges, game)
-        self._cache = make_cache(config.cache_mb, game.most_legal)
+        self._cache = make_cache(config.cache_mb, game.num_logits)
         self._used = 0
 
     def forget(self) -> None:
@@ -181,6 +196,11 @@ class Search:
             elif not cramped:
                 return
 
+    def list_moves(self, node: int, slot: int = 0) -> None:
+        """List the moves of a node that was judged, as its second visit would."""
+        while not self.game.kernel(open_one)(self.trees, slot, node, self.game.factors):
+            self.trees = enlarge(self.trees, self.game)
+
     def analysis(self, slot: int = 0) -> Analysis:
         """Read off what is known about a root."""
         return analyse_tree(tree_of(self.trees, slot), self.evaluations)
@@ -191,28 +211,23 @@ _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
 
 def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
-    moves = sorted((_move(tree, e) for e in _edges(tree, 0)), key=_rank)
+    moves = sorted((_move(tree, e) for e in live_edges(tree, 0)), key=_rank)
     return Analysis(root_value(tree), moves, _line(tree), evaluations)
 
 
-def _edges(tree: Tree, node: int) -> range:
-    first = int(tree.nodes[node].first)
-    return range(first, first + int(tree.nodes[node].count))
-
-
 def _move(tree: Tree, edge: int) -> Move:
-    record = tree.edges[edge]
+    record, move = tree.edges[edge], tree.moves[edge]
     proven = None if record.child == NONE else _OTHER.get(int(tree.nodes[record.child].proven))
     value = {"win": 1.0, "loss": -1.0, "draw": 0.0, None: float(record.q)}[proven]
-    return Move(int(record.action), int(record.tried), float(record.prior), value, proven)
+    return Move(int(move.action), int(record.tried), float(record.prior), value, proven)
 
 
 def _line(tree: Tree) -> list[int]:
     line: list[int] = []
     node = 0
-    while tried := [e for e in _edges(tree, node) if tree.edges[e].child != NONE]:
+    while tried := tried_edges(tree, node):
         edge = min(tried, key=lambda e: _rank(_move(tree, e)))
-        line.append(int(tree.edges[edge].action))
+        line.append(int(tree.moves[edge].action))
         node = int(tree.edges[edge].child)
     return line
 

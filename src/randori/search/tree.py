@@ -1,12 +1,19 @@
 """Many search trees side by side in flat arrays, and the kernels that keep them.
 
-Slot s holds one tree. Its nodes and edges stand in the order in which they were made, so a parent
-comes before its children and node 0 is the root. A node owns a run of edges, one a legal action, in
-the order of `legal`; an edge knows its child only once that was visited.
+Slot s holds one tree. Its nodes stand in the order in which they were made, so a parent comes
+before its children and node 0 is the root. Half of all nodes are visited once and never again, and
+most moves are never tried, so nothing is done before it is needed:
+
+- A new node has a position and, once the evaluator has answered, a value and logits. Its moves are
+  listed, with their priors, when a second visit goes through it.
+- A listed node owns a run of moves and of edges, one a legal action. Those that were tried come
+  first, in the order of their first visit; only they have an edge. The likeliest of the others
+  follows: no rule would try any other next, because untried moves differ in their prior alone.
+- The root is searched by rules of its own, so all its moves have edges.
 
 Values are from the side to move: a node's for the side to move there, an edge's `q` for the side
-that plays the edge. An unvisited edge's q is its first-play urgency. An edge that is proven to
-lose has q = −∞, so that no rule of selection has to ask.
+that plays the edge. An edge that is proven to lose has q = −∞, so that no rule of selection has to
+ask.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +23,7 @@ from numpy.typing import NDArray
 
 from randori.errors import BrokenLaw
 from randori.games.game import Game
-from randori.games.kernels import DRAW, FIRST, ONGOING, State, wide
+from randori.games.kernels import DRAW, FIRST, ONGOING, State, inlined, wide
 from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, outcome, play
 
 UNKNOWN, WON, LOST, DRAWN = 0, 1, -1, 2
@@ -27,32 +34,43 @@ NONE: int = wide(-1)
 NEVER = np.float32(-np.inf)
 PATH = 15
 """Nodes of a descent that are noted."""
+MOST_LOGITS = 512
+"""Where there are more than this, moves are listed at once instead of keeping logits."""
 
 
 NODE = np.dtype(
     [
-        ("first", np.int32),  # its first edge
-        ("count", np.int32),  # how many edges it has; 0 when the game is over
+        ("first", np.int32),  # its first move and edge; NONE until they are listed
+        ("count", np.int16),  # how many moves it has; 0 until they are listed
+        ("live", np.int16),  # how many of them have edges
         ("visits", np.int32),  # simulations that reached it, its own evaluation included
         ("parent", np.int32),  # the node above, NONE for the root
         ("via", np.int32),  # the edge that leads to it
         ("value", np.float32),  # its own evaluation
+        ("next", np.float32),  # the largest prior of a move without an edge, NEVER if there is none
         ("proven", np.int8),  # UNKNOWN, WON, LOST or DRAWN
-        ("expanded", np.int8),  # 1 once its edges have priors
+        ("judged", np.int8),  # 1 once the evaluator has answered
+    ],
+    align=True,
+)
+MOVE = np.dtype(
+    [
+        ("prior", np.float32),  # its probability by the evaluator
+        ("action", np.uint16),
+        ("rank", np.int16),  # its place in the order of `legal`
     ],
     align=True,
 )
 EDGE = np.dtype(
     [
-        ("q", np.float32),  # mean value of the simulations that went through it
-        ("prior", np.float32),  # its probability by the evaluator
+        ("q", np.float32),  # mean value of the simulations that went through it; urgency before
+        ("prior", np.float32),  # of its move, with noise at the root
         ("tried", np.int32),  # how many simulations went through it
         ("child", np.int32),  # the node below, or NONE
-        ("action", np.int32),
     ],
     align=True,
 )
-NODES, EDGES, BROKEN, RULE, SEIZED = range(5)
+NODES, EDGES, LISTS, BROKEN, RULE, SEIZED = range(6)
 """Indices of `used`."""
 PLAIN, FORCED, GUMBEL = range(3)
 """How the root chooses, in RULE: like every node, with forced playouts, by sequential halving."""
@@ -72,11 +90,17 @@ class Trees(NamedTuple):
     """[B, N, S] the position of each node"""
     nodes: Any
     """[B, N] NODE"""
+    moves: Any
+    """[B, E] MOVE"""
     edges: Any
     """[B, E] EDGE"""
+    logits: NDArray[np.float32]
+    """[B, N, P] what the evaluator said about the moves of nodes that are not listed yet"""
     used: NDArray[np.int32]
-    """[B, 5] how many nodes and edges there are, which law the rules have broken, or 0, how the
-    root chooses, and whether it was searched for moves that win at once"""
+    """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
+    or 0, how the root chooses, and whether it was searched for moves that win at once"""
+    listed: NDArray[np.int32]
+    """[B, N] the nodes whose moves are listed, in the order of their lists"""
     raw: NDArray[np.float32]
     """[B, most_legal] the priors of the root's moves before noise, once a search is opened"""
     luck: NDArray[np.float32]
@@ -99,8 +123,11 @@ class Tree(NamedTuple):
 
     states: NDArray[np.uint64]
     nodes: Any
+    moves: Any
     edges: Any
+    logits: NDArray[np.float32]
     used: NDArray[np.int32]
+    listed: NDArray[np.int32]
     raw: NDArray[np.float32]
     luck: NDArray[np.float32]
     actions: NDArray[np.int32]
@@ -112,11 +139,15 @@ class Tree(NamedTuple):
 
 def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
     """Allocate empty trees."""
+    kept_logits = game.num_logits if game.num_logits <= MOST_LOGITS else 0
     return Trees(
         np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
         np.zeros((slots, nodes), dtype=NODE).view(np.recarray),
+        np.zeros((slots, edges), dtype=MOVE).view(np.recarray),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, 5), dtype=np.int32),
+        np.zeros((slots, nodes, kept_logits), dtype=np.float32),
+        np.zeros((slots, 6), dtype=np.int32),
+        np.zeros((slots, nodes), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros(game.num_actions, dtype=np.int32),
@@ -134,8 +165,11 @@ def enlarge(trees: Trees, game: Game) -> Trees:
     larger = make_trees(slots, 2 * nodes, 2 * edges, game)
     larger.states[:, :nodes] = trees.states
     larger.nodes[:, :nodes] = trees.nodes
+    larger.moves[:, :edges] = trees.moves
     larger.edges[:, :edges] = trees.edges
+    larger.logits[:, :nodes] = trees.logits
     larger.used[:] = trees.used
+    larger.listed[:, :nodes] = trees.listed
     larger.raw[:] = trees.raw
     larger.luck[:] = trees.luck
     return larger
@@ -154,8 +188,11 @@ def tree_of(trees: Trees, slot: int) -> Tree:
     return Tree(
         trees.states[slot],
         trees.nodes[slot],
+        trees.moves[slot],
         trees.edges[slot],
+        trees.logits[slot],
         trees.used[slot],
+        trees.listed[slot],
         trees.raw[slot],
         trees.luck[slot],
         trees.actions,
@@ -166,20 +203,33 @@ def tree_of(trees: Trees, slot: int) -> Tree:
     )
 
 
+def live_edges(tree: Tree, node: int) -> range:
+    """List the edges that a node has: all its moves at the root, those that were tried below."""
+    first = int(tree.nodes[node].first)
+    return range(first, first + int(tree.nodes[node].live))
+
+
+def tried_edges(tree: Tree, node: int) -> list[int]:
+    """List the edges of a node that lead to another."""
+    return [e for e in live_edges(tree, node) if tree.edges[e].child != NONE]
+
+
+@inlined
 def has_room(tree: Tree) -> bool:
-    """Tell whether one more node fits, with as many edges as a position can have."""
+    """Tell whether a simulation fits: one more node, and one more list of moves."""
     nodes_fit = tree.used[NODES] < len(tree.nodes)
     return nodes_fit and tree.used[EDGES] + MOST_LEGAL <= len(tree.edges)
 
 
+@inlined
 def add_node(tree: Tree, parent: int, via: int) -> int:
-    """Make the node below edge `via` of `parent`, with its legal actions; there must be room."""
+    """Make the node below edge `via` of `parent`; there must be room."""
     node = tree.used[NODES]
     state = tree.states[node]
     above = tree.states[parent]
     for w in range(STATE_WORDS):
         state[w] = above[w]
-    play(state, tree.edges[via].action)
+    play(state, wide(tree.moves[via].action))
     tree.edges[via].child = node
     finish_node(tree, parent, via)
     return node
@@ -189,51 +239,134 @@ def plant(tree: Tree, state: State) -> None:
     """Empty the tree and make `state` its root."""
     tree.used[NODES] = 0
     tree.used[EDGES] = 0
+    tree.used[LISTS] = 0
     tree.used[RULE] = PLAIN
     tree.used[SEIZED] = 0
     root = tree.states[0]
     for w in range(STATE_WORDS):
         root[w] = state[w]
     finish_node(tree, NONE, NONE)
+    if tree.nodes[0].proven == UNKNOWN:
+        list_moves(tree, wide(0))
+        wake(tree, wide(0), np.float32(0.0))
 
 
+@inlined
 def finish_node(tree: Tree, parent: int, via: int) -> None:
     """Fill in the newest node, whose state is already there."""
     node = tree.used[NODES]
-    edge = tree.used[EDGES]
     state = tree.states[node]
     result = outcome(state)
-    count = 0
     proven = UNKNOWN
-    if result == ONGOING:
-        count = legal(state, tree.actions)
-        if count > MOST_LEGAL:
-            tree.used[BROKEN] = TOO_MANY
-            count = MOST_LEGAL
-        elif count == 0:
-            tree.used[BROKEN] = NONE_LEFT
-            proven = DRAWN
-    elif result == DRAW:
+    if result == DRAW:
         proven = DRAWN
-    else:
+    elif result != ONGOING:
         first_moves = state[0] & np.uint64(1) == np.uint64(0)
         proven = WON if (result == FIRST) == first_moves else LOST
-    for k in range(count):
-        e = edge + k
-        tree.edges[e].action = tree.actions[k]
-        tree.edges[e].q = 0.0
-        tree.edges[e].tried = 0
-        tree.edges[e].child = NONE
-    tree.nodes[node].first = edge
-    tree.nodes[node].count = count
+    tree.nodes[node].first = NONE
+    tree.nodes[node].count = 0
+    tree.nodes[node].live = 0
     tree.nodes[node].visits = 0
     tree.nodes[node].value = 0.0
     tree.nodes[node].parent = parent
     tree.nodes[node].via = via
     tree.nodes[node].proven = proven
-    tree.nodes[node].expanded = 0
+    tree.nodes[node].judged = 0
     tree.used[NODES] = node + 1
-    tree.used[EDGES] = edge + count
+
+
+@inlined
+def list_moves(tree: Tree, node: int) -> None:
+    """List the legal actions of a node whose game goes on; there must be room."""
+    first = tree.used[EDGES]
+    count = legal(tree.states[node], tree.actions)
+    if count > MOST_LEGAL:
+        tree.used[BROKEN] = TOO_MANY
+        count = MOST_LEGAL
+    elif count == 0:
+        tree.used[BROKEN] = NONE_LEFT
+        tree.nodes[node].proven = DRAWN
+    for k in range(count):
+        tree.moves[first + k].action = tree.actions[k]
+        tree.moves[first + k].rank = k
+    tree.nodes[node].first = first
+    tree.nodes[node].count = count
+    tree.nodes[node].next = NEVER
+    tree.used[EDGES] = first + count
+    tree.listed[tree.used[LISTS]] = node
+    tree.used[LISTS] += 1
+
+
+def wake(tree: Tree, node: int, urgency: np.float32) -> None:
+    """Give edges to all moves of a listed node that have none."""
+    first = tree.nodes[node].first
+    for e in range(first + tree.nodes[node].live, first + tree.nodes[node].count):
+        give_edge(tree, e, urgency)
+    tree.nodes[node].live = tree.nodes[node].count
+    tree.nodes[node].next = NEVER
+
+
+@inlined
+def give_edge(tree: Tree, edge: int, urgency: np.float32) -> None:
+    """Make the edge of a move that nobody has tried."""
+    tree.edges[edge].q = urgency
+    tree.edges[edge].prior = tree.moves[edge].prior
+    tree.edges[edge].tried = 0
+    tree.edges[edge].child = NONE
+
+
+@inlined
+def line_up(tree: Tree, node: int) -> None:
+    """Bring the likeliest move without an edge to the front of those.
+
+    Of equals the first in the order of `legal` wins.
+    """
+    front = wide(tree.nodes[node].first) + tree.nodes[node].live
+    end = wide(tree.nodes[node].first) + tree.nodes[node].count
+    if front >= end:
+        tree.nodes[node].next = NEVER
+        return
+    largest = tree.moves[front].prior
+    whole = end - (end - front) % 4
+    a = b = c = d = largest
+    for e in range(front, whole, 4):  # four at once need not wait for each other
+        a = max(a, tree.moves[e].prior)
+        b = max(b, tree.moves[e + 1].prior)
+        c = max(c, tree.moves[e + 2].prior)
+        d = max(d, tree.moves[e + 3].prior)
+    for e in range(whole, end):
+        a = max(a, tree.moves[e].prior)
+    largest = max(max(a, b), max(c, d))
+    best = front
+    while best < end - 1 and tree.moves[best].prior != largest:  # bounded: a prior may be no number
+        best += 1
+    bring_forward(tree, node, front, best)
+
+
+@inlined
+def bring_forward(tree: Tree, node: int, front: int, best: int) -> None:
+    """Make the move at `best` the next to be tried; those it passes keep their order."""
+    prior = tree.moves[best].prior
+    action = tree.moves[best].action
+    rank = tree.moves[best].rank
+    for e in range(best, front, -1):
+        tree.moves[e].prior = tree.moves[e - 1].prior
+        tree.moves[e].action = tree.moves[e - 1].action
+        tree.moves[e].rank = tree.moves[e - 1].rank
+    tree.moves[front].prior = prior
+    tree.moves[front].action = action
+    tree.moves[front].rank = rank
+    tree.nodes[node].next = prior
+
+
+@inlined
+def try_next(tree: Tree, node: int, urgency: np.float32) -> int:
+    """Give the likeliest move without an edge one, and return it; the next takes its place."""
+    edge = wide(tree.nodes[node].first) + tree.nodes[node].live
+    give_edge(tree, edge, urgency)
+    tree.nodes[node].live += 1
+    line_up(tree, node)
+    return edge
 
 
 def proven_value(proven: int) -> np.float32:
@@ -258,6 +391,7 @@ def root_value(tree: Tree) -> float:
     return total / visits
 
 
+@inlined
 def back_up(tree: Tree, node: int, value: np.float32, solve: bool) -> None:
     """Count a visit to `node` worth `value` there, and to all nodes above it.
 
@@ -290,6 +424,8 @@ def settle(tree: Tree, parent: int, edge: int, proven: int) -> None:
         return
     if proven == WON:
         tree.edges[edge].q = NEVER
+    if tree.nodes[parent].live < tree.nodes[parent].count:
+        return
     best = LOST
     first = tree.nodes[parent].first
     for e in range(first, first + tree.nodes[parent].count):
@@ -307,7 +443,7 @@ def seize(tree: Tree) -> None:
     A search of few simulations would otherwise walk past it if the evaluator thinks little of it.
     """
     root = tree.nodes[0]
-    if tree.used[SEIZED] or not root.expanded or root.proven != UNKNOWN or not has_room(tree):
+    if tree.used[SEIZED] or not root.judged or root.proven != UNKNOWN or not has_room(tree):
         return
     tree.used[SEIZED] = 1
     trial = tree.states[tree.used[NODES]]
@@ -316,7 +452,7 @@ def seize(tree: Tree) -> None:
             continue
         for w in range(STATE_WORDS):
             trial[w] = tree.states[0, w]
-        play(trial, tree.edges[edge].action)
+        play(trial, wide(tree.moves[edge].action))
         result = outcome(trial)
         if result != ONGOING and result != DRAW:
             child_moves_first = trial[0] & np.uint64(1) == np.uint64(0)
@@ -329,7 +465,8 @@ def seize(tree: Tree) -> None:
 def reroot(tree: Tree, root: int) -> None:
     """Make node `root` the root of its slot and forget everything that is not below it.
 
-    Everything moves towards the front, so one ascending pass works in place.
+    Everything moves towards the front, so ascending passes work in place. Then its moves must be
+    opened as a root's are.
     """
     places = tree.places
     kept = 1
@@ -341,34 +478,58 @@ def reroot(tree: Tree, root: int) -> None:
             kept += 1
         else:
             places[node] = NONE
+    lists = 0
     edges = 0
+    for i in range(tree.used[LISTS]):
+        node = wide(tree.listed[i])
+        if node >= root and places[node] != NONE:
+            tree.listed[lists] = places[node]
+            move_list(tree, node, edges)
+            lists += 1
+            edges += tree.nodes[node].count
     for node in range(root, tree.used[NODES]):
-        to = places[node]
-        if to == NONE:
-            continue
-        for w in range(STATE_WORDS):
-            tree.states[to, w] = tree.states[node, w]
-        first = tree.nodes[node].first
-        count = tree.nodes[node].count
-        for k in range(count):
-            child = tree.edges[first + k].child
-            tree.edges[edges + k].action = tree.edges[first + k].action
-            tree.edges[edges + k].prior = tree.edges[first + k].prior
-            tree.edges[edges + k].tried = tree.edges[first + k].tried
-            tree.edges[edges + k].q = tree.edges[first + k].q
-            tree.edges[edges + k].child = NONE if child == NONE else places[child]
-            if child != NONE:
-                tree.nodes[child].via = edges + k
-        tree.nodes[to].first = edges
-        tree.nodes[to].count = count
-        tree.nodes[to].visits = tree.nodes[node].visits
-        tree.nodes[to].parent = NONE if node == root else places[tree.nodes[node].parent]
-        tree.nodes[to].via = tree.nodes[node].via
-        tree.nodes[to].value = tree.nodes[node].value
-        tree.nodes[to].proven = tree.nodes[node].proven
-        tree.nodes[to].expanded = tree.nodes[node].expanded
-        edges += count
+        if places[node] != NONE:
+            move_node(tree, node, wide(places[node]))
+    tree.nodes[0].parent = NONE
     tree.used[NODES] = kept
     tree.used[EDGES] = edges
+    tree.used[LISTS] = lists
     tree.used[RULE] = PLAIN
     tree.used[SEIZED] = 0
+
+
+def move_list(tree: Tree, node: int, to: int) -> None:
+    """Move the moves and edges of a node to the front; its children are about to move, too."""
+    first = wide(tree.nodes[node].first)
+    for k in range(tree.nodes[node].count):
+        tree.moves[to + k].prior = tree.moves[first + k].prior
+        tree.moves[to + k].action = tree.moves[first + k].action
+        tree.moves[to + k].rank = tree.moves[first + k].rank
+    for k in range(tree.nodes[node].live):
+        child = tree.edges[first + k].child
+        tree.edges[to + k].q = tree.edges[first + k].q
+        tree.edges[to + k].prior = tree.edges[first + k].prior
+        tree.edges[to + k].tried = tree.edges[first + k].tried
+        tree.edges[to + k].child = NONE if child == NONE else tree.places[child]
+        if child != NONE:
+            tree.nodes[child].via = to + k
+    tree.nodes[node].first = to
+
+
+def move_node(tree: Tree, node: int, to: int) -> None:
+    """Move a node to the front; its parent has moved already."""
+    for w in range(STATE_WORDS):
+        tree.states[to, w] = tree.states[node, w]
+    if tree.nodes[node].first == NONE:
+        for p in range(tree.logits.shape[1]):
+            tree.logits[to, p] = tree.logits[node, p]
+    tree.nodes[to].first = tree.nodes[node].first
+    tree.nodes[to].count = tree.nodes[node].count
+    tree.nodes[to].live = tree.nodes[node].live
+    tree.nodes[to].visits = tree.nodes[node].visits
+    tree.nodes[to].parent = tree.places[tree.nodes[node].parent]
+    tree.nodes[to].via = tree.nodes[node].via
+    tree.nodes[to].value = tree.nodes[node].value
+    tree.nodes[to].next = tree.nodes[node].next
+    tree.nodes[to].proven = tree.nodes[node].proven
+    tree.nodes[to].judged = tree.nodes[node].judged

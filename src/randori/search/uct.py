@@ -22,10 +22,12 @@ from randori.search.tree import (
     enlarge,
     expect_lawful,
     has_room,
+    list_moves,
     make_trees,
     plant,
     proven_value,
     tree_of,
+    wake,
 )
 from randori.search.uniform import play_out
 
@@ -63,6 +65,9 @@ def simulate(
         node = wide(0)
         is_new = tree.nodes[0].visits == 0
         while not is_new and tree.nodes[node].proven == UNKNOWN:
+            if tree.nodes[node].first == NONE:
+                list_moves(tree, node)
+                wake(tree, node, np.float32(0.0))
             edge = pick_by_ucb(tree, node, exploration, dice)
             is_new = tree.edges[edge].child == NONE
             node = add_node(tree, node, edge) if is_new else wide(tree.edges[edge].child)

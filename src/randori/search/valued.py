@@ -95,9 +95,9 @@ class EvaluatorValues:
 def encode(states: NDArray[np.uint64], room: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
     """Write positions and their packed planes into a lane."""
     for b in range(len(states)):
-        for word in range(STATE_WORDS):
+        for word in range(room.shape[1]):
             room[b, word] = states[b, word]
-        planes(room[b], words[b])
+        planes(states[b], words[b])
 
 
 def score_of(values: NDArray[np.floating]) -> NDArray[np.int64]:
