@@ -63,6 +63,20 @@ def test_the_key_covers_the_planes() -> None:
             words[word] ^= np.uint64(1 << place)
 
 
+def test_keys_of_like_planes_differ() -> None:
+    """All pairs of planes with at most two stones more, on each of two planes of 64 cells."""
+    game = load_game("othello")
+    words = np.zeros((64 * 64 + 128, game.input_words), dtype=np.uint64)
+    cells = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    words[:4096, 0], words[:4096, 1] = np.repeat(cells, 64), np.tile(cells, 64)
+    words[4096 : 4096 + 64, 0] = cells
+    words[4096 + 64 :, 1] = cells
+    keys = {int(key(game, row)) for row in words}
+    assert len(keys) == len(words)
+    low = {one >> 1 & 0xFFFFF for one in keys}
+    assert len(low) > 0.997 * len(words), "the bits that choose the place, too"
+
+
 def blank(state: Any, words: Any) -> None:
     """Planes on which all positions look alike."""
     for w in range(len(words)):

@@ -86,12 +86,16 @@ for _kind, _word in enumerate(FROM):
         RANK[_kind, _own] = np.arange(len(_own))
 
 
+_ROWS = RANK[:, :32] + ROOM[:, None] * (np.arange(32) & 4 > 0)
+ROW = (OFFSET[:, None] + _ROWS * 2 * ROOM[:, None]).astype(np.int32)
+"""[16, 32] the first action of a kind and a passive square (left board first)."""
+COLUMN = (RANK + ROOM[:, None] * (np.arange(64) >= 32)).astype(np.int32)
+"""[16, 64] what an aggressive square adds to it (lower board first)."""
+
+
 def action_of(kind: int, passive: int, aggressive: int) -> int:
-    """Number a move: by kind, then passive square (left board first), then aggressive square."""
-    room = ROOM[kind]
-    row = (room if passive & 4 else 0) + RANK[kind, passive]
-    column = (room if aggressive >= 32 else 0) + RANK[kind, aggressive]
-    return OFFSET[kind] + row * 2 * room + column
+    """Number a move: by kind, then passive square, then aggressive square."""
+    return ROW[kind, passive] + COLUMN[kind, aggressive]
 
 
 def _all_moves() -> NDArray[np.int64]:
@@ -192,8 +196,9 @@ def legal(state: State, actions: Actions) -> int:
             passive = lowest(movers)
             movers = without_lowest(movers)
             left = pushers & (LEFT if passive & 4 else ~LEFT)
+            first = ROW[kind, passive]
             while left != U0:
-                actions[count] = action_of(kind, passive, lowest(left))
+                actions[count] = first + COLUMN[kind, lowest(left)]
                 left = without_lowest(left)
                 count += 1
     return count

@@ -8,7 +8,20 @@ TRICKS = (
 """What paid in `docs/results/ablation.md`, beside what the defaults hold already."""
 
 PRESETS: dict[str, tuple[str, ...]] = {
-    "laptop": TRICKS,
+    "laptop": (
+        *TRICKS,
+        "network.blocks=4",
+        "network.channels=32",
+        "network.policy_channels=16",
+        "network.value_channels=16",
+        "train.batch=512",
+        "train.reuse=5",
+        "iteration_rows=4000",
+        "warm_up_rows=4000",
+        "first_window=40000",
+        "window=300000",
+        "evaluation.every_minutes=5",
+    ),
     "demo": (
         *TRICKS,
         "network.blocks=3",

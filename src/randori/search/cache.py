@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import U0, mix, wide
+from randori.games.kernels import U0, U1, mix, wide
 from randori.games.rules import INPUT_WORDS, NUM_LOGITS
 
 
@@ -36,11 +36,14 @@ def make_cache(megabytes: float, num_logits: int) -> Cache:
 
 
 def key_of(words: NDArray[np.uint64]) -> np.uint64:
-    """Hash packed planes; never 0."""
+    """Hash packed planes; never 0.
+
+    Each word is stirred on its own, with a salt for its place, so that none waits for another.
+    """
     key = U0
     for w in range(INPUT_WORDS):
-        key = mix(key, words[w])
-    return mix(key, U0) | np.uint64(1)
+        key += mix(mix(U0, np.uint64(w)), words[w])
+    return mix(key, U0) | U1
 
 
 def place_of(cache: Cache, key: np.uint64) -> int:

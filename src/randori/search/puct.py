@@ -187,6 +187,7 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
     nodes = trees.nodes[slot]
     edges = trees.edges[slot]
     path = trees.paths[slot]
+    moves = trees.moves[slot]
     prefetch(nodes, wide(trees.used[slot, NODES]))
     prefetch(edges, wide(trees.used[slot, EDGES]))
     for k in range(asked.in_flight[slot]):
@@ -198,6 +199,12 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         prefetch(nodes, wide(path[i]))
         for e in range(path[i + 1], path[i + 2], EDGES_A_LINE):
             prefetch(edges, e)
+        prefetch(moves, wide(path[i + 2]))
+    if path[0] > 3:
+        prefetch(trees.states[slot, path[path[0] - 5]], 0)
+    kept = trees.logits[slot, trees.used[slot, NODES] - 1]
+    for p in range(0, NUM_LOGITS, 16):
+        prefetch(kept, p)
 
 
 @inlined
