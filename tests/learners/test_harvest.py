@@ -52,7 +52,7 @@ def played(seed: int, every: int = 1) -> tuple[GameSoFar, list[Any]]:
     values = rng.uniform(-1, 1, len(rows)).astype(np.float32)
     surprise = rng.exponential(size=len(rows)).astype(np.float32)
     game = GameSoFar(
-        len(rows), np.array(rows), counts, values, surprise, len(moves),
+        len(rows), np.array(rows), counts, values, surprise, len(moves), 2,
         np.array(moves, dtype=np.uint16),
     )  # fmt: skip
     return game, line
@@ -72,6 +72,7 @@ def test_rows_tell_how_the_game_ended(seed: int, every: int) -> None:
     assert harvest.used.tolist() == [game.rows, 1]
     outcome = int(GAME.plain.outcome(line[-1]))
     assert harvest.outcomes[0] == outcome
+    assert harvest.begun[0] == 2
     assert harvest.moves[0, : game.plies].tolist() == game.moves.tolist()
     for row in range(game.rows):
         ply = row * every

@@ -139,6 +139,8 @@ def test_games_branch_off_from_earlier_ones(hashed: Build) -> None:
         choices = [int(s[0]) for s in line if len(GAME.legal_actions(s)) > 1]
         plies = [int(state[0]) for state in batch.rows.states]
         assert plies == choices[len(choices) - len(plies) :]
+        assert batch.games[0].begun <= (plies[0] if plies else len(line))
+        assert plies == [ply for ply in choices if ply >= batch.games[0].begun]
 
 
 @pytest.mark.parametrize("options", EVERY_OPTION[-2:], ids=str)

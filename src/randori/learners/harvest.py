@@ -34,6 +34,8 @@ class Harvest(NamedTuple):
     """[G, L]"""
     plies: NDArray[np.int32]
     """[G]"""
+    begun: NDArray[np.int32]
+    """[G] how many of them were taken over from an earlier game"""
     outcomes: NDArray[np.int8]
     """[G]"""
     used: NDArray[np.int64]
@@ -60,6 +62,7 @@ def make_harvest(game: Game, slots: int) -> Harvest:
         np.zeros((rows, game.owner_words), dtype=np.uint64),
         np.zeros((games, game.longest), dtype=np.uint16),
         np.zeros(games, dtype=np.int32),
+        np.zeros(games, dtype=np.int32),
         np.zeros(games, dtype=np.int8),
         np.zeros(2, dtype=np.int64),
         np.zeros(TOTALS, dtype=np.float64),
@@ -76,6 +79,8 @@ class GameSoFar(NamedTuple):
     surprise: NDArray[np.float32]
     """[L] how far the search moved away from the network, in nats"""
     plies: int
+    begun: int
+    """plies taken over from an earlier game"""
     moves: NDArray[np.uint16]
 
 
@@ -128,6 +133,7 @@ def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, 
     for ply in range(game.plies):
         harvest.moves[place, ply] = game.moves[ply]
     harvest.plies[place] = game.plies
+    harvest.begun[place] = game.begun
     harvest.outcomes[place] = result
     harvest.used[GAMES] = place + 1
 

@@ -38,6 +38,7 @@ def fill_samples(
     counts: NDArray[np.uint16],
     replies: NDArray[np.uint16],
     owners: NDArray[np.uint64],
+    at: NDArray[np.int64],
     turns: NDArray[np.int64],
     inputs: NDArray[np.int32],
     action_map: NDArray[np.int32],
@@ -49,22 +50,23 @@ def fill_samples(
     to_owners: NDArray[np.uint64],
     actions: NDArray[np.int32],
 ) -> None:
-    """Write planes and targets of rows as they look under symmetry ``turns[b]``."""
+    """Write planes and targets of rows ``at[b]`` as they look under symmetry ``turns[b]``."""
     seen = scratch(INPUT_WORDS)
     for b in range(len(turns)):
         turn = turns[b]
-        planes(states[b], seen)
+        row = at[b]
+        planes(states[row], seen)
         turn_planes(seen, INPUT_WORDS, inputs[turn], plane_cells, words[b])
         if owners.shape[1] > 0:
-            turn_planes(owners[b], OWNER_WORDS, inputs[turn], plane_cells, to_owners[b])
-        count = legal(states[b], actions)
+            turn_planes(owners[row], OWNER_WORDS, inputs[turn], plane_cells, to_owners[b])
+        count = legal(states[row], actions)
         total = 0.0
         for k in range(count):
-            total += counts[b, k]
+            total += counts[row, k]
         for k in range(shares.shape[1]):
             to_actions[b, k] = action_map[turn, actions[k]] if k < count else 0
-            shares[b, k] = counts[b, k] / total if k < count else -1.0
-        to_replies[b] = -1 if replies[b] == NO_REPLY else action_map[turn, replies[b]]
+            shares[b, k] = counts[row, k] / total if k < count else -1.0
+        to_replies[b] = -1 if replies[row] == NO_REPLY else action_map[turn, replies[row]]
 
 
 class Replay:
@@ -113,7 +115,7 @@ class Replay:
             np.empty((batch, game.owner_words), dtype=np.uint64),
         )
         game.kernel(fill_samples)(
-            rows.states[at], rows.counts[at], rows.replies[at], rows.owners[at], turns,
+            rows.states, rows.counts, rows.replies, rows.owners, at, turns,
             game.symmetries.inputs, game.symmetries.actions, game.cells, samples.words,
             samples.actions, samples.shares, samples.replies, samples.owners,
             np.zeros(game.num_actions, np.int32),

@@ -66,6 +66,8 @@ class FinishedGame:
 
     moves: list[int]
     outcome: int
+    begun: int = 0
+    """how many of the moves were taken over from an earlier game, or drawn at random"""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ class Group:
         rows, games = (int(harvest.used[i]) for i in (ROWS, GAMES))
         batch = Batch(
             Rows(*(getattr(harvest, part.name)[:rows].copy() for part in fields(Rows))),
-            [FinishedGame(harvest.moves[g, : harvest.plies[g]].tolist(), int(harvest.outcomes[g]))
+            [FinishedGame(harvest.moves[g, : harvest.plies[g]].tolist(),
+                          int(harvest.outcomes[g]), int(harvest.begun[g]))
              for g in range(games)],
             harvest.totals.copy(),
             self.evaluations - self._handed_over,
@@ -210,7 +213,7 @@ class Group:
         try:
             for name, array in self._slots._asdict().items():
                 if self._used(name) is None:
-                    array[:] = arrays[name]
+                    array[:] = arrays.get(name, 0) if name == "begun" else arrays[name]
             for name, array in self._slots._asdict().items():
                 used = self._used(name)
                 if used is not None:

@@ -101,6 +101,8 @@ class Slots(NamedTuple):
     """[B, 1]"""
     plies: NDArray[np.int32]
     """[B] moves played in this game"""
+    begun: NDArray[np.int32]
+    """[B] how many of them were taken over from an earlier game"""
     moves: NDArray[np.uint16]
     """[B, L] those moves"""
     rows: NDArray[np.int32]
@@ -122,6 +124,7 @@ def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
         np.zeros(count, dtype=np.int32),
         np.zeros(count, dtype=np.int8),
         dice,
+        np.zeros(count, dtype=np.int32),
         np.zeros(count, dtype=np.int32),
         np.zeros((count, length), dtype=np.uint16),
         np.zeros(count, dtype=np.int32),
@@ -153,6 +156,7 @@ def new_game(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habi
             play(root, archive.moves[place, ply])
     plant(tree, root)
     slots.plies[slot] = plies
+    slots.begun[slot] = plies
     slots.rows[slot] = 0
     draw_budget(slots, slot, habits)
 
@@ -310,7 +314,7 @@ def finish_game(
     """Hand the rows of a slot's game over and start the next one."""
     played = GameSoFar(
         slots.rows[slot], slots.states[slot], slots.counts[slot], slots.values[slot],
-        slots.surprise[slot], slots.plies[slot], slots.moves[slot],
+        slots.surprise[slot], slots.plies[slot], slots.begun[slot], slots.moves[slot],
     )  # fmt: skip
     reap(harvest, played, tree.states[0], habits.surprise_share, slots.dice[slot])
     if habits.archive_share > 0.0:
