@@ -2,24 +2,33 @@
 
     python benchmarks/pipeline.py othello --threads 12 --slots 4096 --simulations 100
 
-The bare figure drives the same lanes from the same number of threads without any search.
+The bare figure drives the same lanes from the same number of threads without any search. With
+`--learn N` self-play is measured once more beside a learner that takes steps of N rows as fast as
+it can and hands its weights over every second: what that costs self-play.
 """
 
 import argparse
 import json
 import threading
 import time
+from copy import deepcopy
 from dataclasses import replace
 
+import numpy as np
 import torch
+from torch import nn
 
 from randori.agents.models import signature_of
+from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.selfplay import SelfPlay
-from randori.learners.settings import SelfPlayConfig
+from randori.learners.replay import Replay
+from randori.learners.selfplay import Rows, SelfPlay
+from randori.learners.settings import SelfPlayConfig, TrainConfig
+from randori.learners.trainer import Trainer
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
 from randori.networks.config import NetworkConfig
+from randori.networks.lanes import NetworkEvaluator
 from randori.search.evaluator import Evaluator
 from randori.search.search import SearchConfig
 
@@ -53,19 +62,64 @@ def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) ->
     return rate
 
 
-def selfplay_rate(play: SelfPlay, seconds: float) -> dict[str, float]:
+class Learner:
+    """Learns from the newest rows, in a thread of its own."""
+
+    def __init__(self, game: Game, network: nn.Module, evaluator: NetworkEvaluator, batch: int):
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.steps = 0
+        self._trainer = Trainer(game, deepcopy(network), TrainConfig(batch=batch), device)
+        self._replay, self._lock = Replay(game, 500_000), threading.Lock()
+        self._evaluator, self._batch = evaluator, batch
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work)
+
+    def add(self, rows: Rows) -> None:
+        with self._lock:
+            self._replay.add(rows)
+        if not self._thread.is_alive() and self._replay.size >= self._batch:
+            self._thread.start()
+
+    def _work(self) -> None:
+        rng = np.random.default_rng(0)
+        handed_over = time.perf_counter()
+        while not self._stop.is_set():
+            with self._lock:
+                samples = self._replay.sample(rng, self._batch)
+            self._trainer.step(samples, 1.0)
+            self.steps += 1
+            if time.perf_counter() - handed_over > 1.0:
+                self._trainer.take_losses()
+                self._evaluator.load(self._trainer.network)
+                handed_over = time.perf_counter()
+
+    def close(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+
+def selfplay_rate(
+    play: SelfPlay, seconds: float, learner: Learner | None = None
+) -> dict[str, float]:
     """Evaluations and games a second of self-play, after a warm-up of a third of the time."""
     source = play.collect(1 << 60)
     start = time.perf_counter()
     while time.perf_counter() - start < seconds / 3:
-        next(source)
+        batch = next(source)
+        if learner is not None:
+            learner.add(batch.rows)
     games = rows = 0
     before, start = play.evaluations, time.perf_counter()
+    steps = 0 if learner is None else learner.steps
     while (passed := time.perf_counter() - start) < seconds:
         batch = next(source)
+        if learner is not None:
+            learner.add(batch.rows)
         games += len(batch.games)
         rows += len(batch.rows)
     return {
+        "steps_per_s": 0.0 if learner is None else (learner.steps - steps) / passed,
         "evaluations_per_s": (play.evaluations - before) / passed,
         "games_per_s": games / passed,
         "rows_per_s": rows / passed,
@@ -83,6 +137,7 @@ def main() -> None:
     parser.add_argument("--full-share", type=float, default=1.0)
     parser.add_argument("--cache-mb", type=float, default=16.0)
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--learn", type=int, default=0, help="rows a gradient step")
     given = parser.parse_args()
     game = load_game(given.game)
     network = build(NetworkConfig(blocks=given.blocks, channels=given.channels), signature_of(game))
@@ -99,12 +154,19 @@ def main() -> None:
     before = bare_rate(evaluator, given.slots, max(1, given.threads), given.seconds / 3)
     play = SelfPlay(game, evaluator, config, 0)
     figures = selfplay_rate(play, given.seconds)
+    beside: dict[str, float] = {}
+    if given.learn:
+        learner = Learner(game, network, evaluator, given.learn)
+        found = selfplay_rate(play, given.seconds, learner)
+        learner.close()
+        lost = 1 - found["evaluations_per_s"] / figures["evaluations_per_s"]
+        beside = {"beside_a_learner": found, "learner_costs": lost}
     play.close()
     after = bare_rate(evaluator, given.slots, max(1, given.threads), given.seconds / 3)
     bare = (before + after) / 2
     print(json.dumps({
         **vars(given), "evaluator": evaluator.name, "compile_s": round(compiled, 1), **figures,
-        "bare_evaluations_per_s": bare, "ratio": figures["evaluations_per_s"] / bare,
+        "bare_evaluations_per_s": bare, "ratio": figures["evaluations_per_s"] / bare, **beside,
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
     }))  # fmt: skip
 

@@ -165,7 +165,7 @@ def test_surprise_is_a_divergence() -> None:
     tree = tree_of(make_trees(1, 4, 400, GAME), 0)
     plain(plant)(tree, GAME.new_state())
     tree.nodes[0].count = 4
-    tree.raw[:4] = [0.5, 0.25, 0.25, 0.0]
+    tree.moves.prior[:4] = [0.5, 0.25, 0.25, 0.0]
     tree.edges.prior[:4] = 0.1
     tree.weights[:4] = [2, 1, 1, 0]
     assert plain(surprise_of)(tree, 4.0) == 0.0

@@ -30,10 +30,10 @@ def add_noise_often(
     tree = tree_of(trees, 0)
     for draw in range(len(seen)):
         for k in range(len(clean)):
-            tree.edges[k].prior = clean[k]
+            tree.edges[k].prior = clean[tree.moves[k].rank]
         add_noise(tree, dice, alpha, share)
         for k in range(len(clean)):
-            seen[draw, k] = tree.edges[k].prior
+            seen[draw, tree.moves[k].rank] = tree.edges[k].prior
 
 
 def draw_noise(hashed: Build, alpha: float, share: float) -> tuple[Any, Any]:
@@ -41,10 +41,14 @@ def draw_noise(hashed: Build, alpha: float, share: float) -> tuple[Any, Any]:
     search = Search(game, hashed(game), SearchConfig(cache_mb=0.0))
     search.set_roots(game.new_state()[None])
     search.run(0)
-    clean = search.trees.edges[0, :9].prior.copy()
+    clean = np.zeros(9, dtype=np.float32)
+    clean[search.trees.moves[0, :9].rank] = search.trees.edges[0, :9].prior
     seen = np.zeros((DRAWS, 9), dtype=np.float32)
     dice = seed_dice(3, 1)[0]
     game.kernel(add_noise_often)(search.trees, dice, alpha, share, clean, seen)
+    with_noise = search.trees.edges[0, :9].prior
+    assert (np.diff(with_noise) <= 0).all(), "the likeliest first, noise and all"
+    assert np.array_equal(search.trees.moves[0, :9].prior, clean[search.trees.moves[0, :9].rank])
     return clean, seen
 
 

@@ -58,12 +58,14 @@ class Node:
     is_seized: bool = False
 
     def line_up(self) -> None:
-        """Put tried moves first, as they were first tried, then the likeliest, then the others."""
+        """Put tried moves first, as they were first tried, then the likeliest, then the others.
+
+        At the root these too go by their priors, and all keep their places from then on.
+        """
         tried = [edge for edge in self.edges if edge.tried]
-        others = sorted((e for e in self.edges if not e.tried), key=lambda e: e.rank)
-        likeliest = max(others, key=lambda e: e.prior, default=None)  # the first of equals
-        ahead = [] if likeliest is None else [likeliest]
-        self.edges = tried + ahead + [e for e in others if e is not likeliest]
+        others = sorted((e for e in self.edges if not e.tried), key=lambda e: (-e.prior, e.rank))
+        by_rank = sorted(others[1:], key=lambda e: e.rank)
+        self.edges = tried + others[:1] + (others[1:] if self.is_root else by_rank)
 
 
 @dataclass
@@ -151,6 +153,7 @@ class Naive:
             edge.prior = weight / total
             edge.q = max(node.value - F(self.fpu), F(-1))
         node.judged = True
+        node.line_up()
         return node.value
 
     def conclude(self, node: Node) -> None:
@@ -380,8 +383,8 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
             ]
             if children:
                 roots[slot], at = children[rng.integers(len(children))]
-                roots[slot].line_up()
                 roots[slot].is_root = True
+                roots[slot].line_up()
                 game.kernel(move_root)(search.trees, slot, at, game.factors, knobs)
                 moves += 1
             assert_same(search.trees, slot, roots[slot])

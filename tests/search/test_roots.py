@@ -37,13 +37,13 @@ def random_root(seed: int, refuted: int = 0) -> Tree:
     rng = np.random.default_rng(seed)
     tree = tree_of(make_trees(1, 12, 40, GAME), 0)
     plain(plant)(tree, GAME.new_state())
-    tree.raw[:] = rng.dirichlet(np.ones(9))
+    tree.moves.prior[:9] = rng.dirichlet(np.ones(9))
     tree.luck[:] = rng.gumbel(size=9)
     tree.nodes[0].value = rng.uniform(-1, 1)
     for e in range(9):
         tree.edges[e].tried = rng.integers(0, 6)
         tree.edges[e].q = rng.uniform(-1, 1)
-        tree.edges[e].prior = 0.75 * tree.raw[e] + 0.25 * rng.dirichlet(np.ones(9))[e]
+        tree.edges[e].prior = 0.75 * tree.moves[e].prior + 0.25 * rng.dirichlet(np.ones(9))[e]
     for e in rng.permutation(9)[:refuted]:
         tree.edges[e].q = NEVER
     tree.nodes[0].visits = 1 + int(sum(edge.tried for edge in tree.edges[:9]))
@@ -56,7 +56,7 @@ def columns(tree: Tree) -> tuple[Any, Any, Any, Any]:
         edges.tried.astype(int),
         edges.q.astype(float),
         edges.prior.astype(float),
-        tree.raw.astype(float),
+        tree.moves.prior[:9].astype(float),
     )
 
 
@@ -201,7 +201,6 @@ def search_with(rule: int, knobs: Knobs, simulations: int, hashed: Build) -> Tre
     search.run(0, skip_forced=False)
     tree = tree_of(search.trees, 0)
     tree.used[RULE] = rule
-    tree.raw[:] = tree.edges.prior[:7]
     tree.luck[:] = np.random.default_rng(3).gumbel(size=7)
     budgets = np.array([simulations], dtype=np.int32)
     while True:
@@ -228,7 +227,7 @@ def test_a_search_halves_its_candidates(
     assert tried.sum() == 32
     if considered < 7:
         assert sorted(tried.tolist()) == expected
-        likely = np.argsort(-(tree.luck + np.log(tree.raw)))[:considered]
+        likely = np.argsort(-(tree.luck + np.log(tree.moves.prior[:7])))[:considered]
         assert set(np.flatnonzero(tried)) == set(likely.tolist())
     else:
         assert tried.min() >= 1

@@ -139,10 +139,11 @@ def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, 
 
 
 def surprise_of(tree: Tree, total: float) -> float:
-    """Return the Kullback-Leibler divergence of the root's `weights` from its raw priors."""
+    """Return the Kullback-Leibler divergence of the root's `weights` from its clean priors."""
     nats = 0.0
+    first = tree.nodes[0].first
     for k in range(tree.nodes[0].count):
         share = tree.weights[k] / total
         if share > 0.0:
-            nats += share * np.log(share / max(float(tree.raw[k]), 1e-9))
+            nats += share * np.log(share / max(float(tree.moves[first + k].prior), 1e-9))
     return max(nats, 0.0)

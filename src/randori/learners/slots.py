@@ -325,9 +325,6 @@ def finish_game(
 def open_search(tree: Tree, slots: Slots, slot: int, knobs: Knobs, habits: Habits) -> None:
     """Give the search of a slot its budget, and noise and its rule if it is a full one."""
     slots.budget[slot] = habits.fast_simulations
-    first = tree.nodes[0].first
-    for k in range(tree.nodes[0].count):
-        tree.raw[k] = tree.edges[first + k].prior
     if slots.is_full[slot]:
         slots.budget[slot] = habits.simulations
         if not tree.nodes[0].judged:

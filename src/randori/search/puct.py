@@ -38,6 +38,7 @@ from randori.search.tree import (
     list_moves,
     proven_value,
     seize,
+    sort_root,
     try_next,
     wake,
 )
@@ -53,6 +54,8 @@ LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 EDGES_A_LINE = 64 // EDGE.itemsize
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
+NEAR = 24
+"""How many edges of a node are asked for: untried ones of a root are rarely read."""
 NO_HALVING = np.zeros((1, 1), dtype=np.int32)
 
 
@@ -108,7 +111,8 @@ def urgency_of(tree: Tree, node: int, fpu: float) -> np.float32:
 def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
     """Return the edge with the largest Q + γ·P·√N / (1 + n), made if it is a new one.
 
-    Of equals a tried move goes before an untried one.
+    Untried moves differ in their prior alone and stand by it, so the first of them is the last that
+    can win. Of equals a tried move goes before an untried one.
     """
     scale = np.float32(knobs.exploration * math.sqrt(tree.nodes[node].visits))
     first = wide(tree.nodes[node].first)
@@ -120,6 +124,8 @@ def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
         if score > best_score:
             best_score = score
             best = e
+        if tree.edges[e].tried == 0:
+            return best
     live = tree.nodes[node].live
     if live < tree.nodes[node].count:
         urgency = urgency_of(tree, node, knobs.fpu)
@@ -197,7 +203,7 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         prefetch(cache.logits[place], 0)
     for i in range(1, path[0], 3):
         prefetch(nodes, wide(path[i]))
-        for e in range(path[i + 1], path[i + 2], EDGES_A_LINE):
+        for e in range(path[i + 1], min(path[i + 2], path[i + 1] + NEAR), EDGES_A_LINE):
             prefetch(edges, e)
         prefetch(moves, wide(path[i + 2]))
     if path[0] > 3:
@@ -269,6 +275,7 @@ def judge(
         set_priors(tree, node, logits, factors)
         tree.nodes[node].live = 0
         wake(tree, node, urgency_of(tree, node, knobs.fpu))
+        sort_root(tree)
     elif NUM_LOGITS > MOST_LOGITS:
         open_node(tree, node, logits, factors)
     else:
@@ -296,6 +303,7 @@ def open_root(tree: Tree, factors: NDArray[np.int32], knobs: Knobs) -> None:
     if tree.nodes[root].first == NONE and tree.nodes[root].proven == UNKNOWN:
         open_node(tree, root, tree.logits[root], factors)
     wake(tree, root, urgency_of(tree, root, knobs.fpu))
+    sort_root(tree)
 
 
 def exp_of(x: np.float32) -> np.float32:
@@ -377,6 +385,7 @@ def add_noise(tree: Tree, dice: Dice, alpha: float, share: float) -> None:
         for k in range(count):
             prior = tree.edges[first + k].prior
             tree.edges[first + k].prior = (1.0 - share) * prior + share * noise[k] / total
+    sort_root(tree)
 
 
 def lend(tree: Tree, node: int) -> None:

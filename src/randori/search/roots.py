@@ -80,7 +80,7 @@ def _luckiest(tree: Tree, wanted: int) -> int:
         edge = tree.edges[root.first + k]
         if edge.tried != wanted or edge.q == NEVER:
             continue
-        score = tree.luck[k] + math.log(max(tree.raw[k], np.float32(1e-9)))
+        score = tree.luck[k] + math.log(max(tree.moves[root.first + k].prior, np.float32(1e-9)))
         if edge.tried > 0:
             score += weight * edge.q
         if score > best_score:
@@ -113,8 +113,9 @@ def weigh_improved(tree: Tree) -> float:
         edge = tree.edges[root.first + k]
         if edge.tried > 0 and edge.q != NEVER:
             visits += edge.tried
-            mass += tree.raw[k]
-            mean += tree.raw[k] * edge.q
+            prior = tree.moves[root.first + k].prior
+            mass += prior
+            mean += prior * edge.q
     mixed = float(root.value)
     if mass > 0.0:
         mixed = (mixed + visits * mean / mass) / (1 + visits)
@@ -125,7 +126,8 @@ def weigh_improved(tree: Tree) -> float:
         tree.weights[k] = -np.inf
         if edge.q != NEVER:
             value = edge.q if edge.tried > 0 else mixed
-            tree.weights[k] = math.log(max(tree.raw[k], np.float32(1e-9))) + weight * value
+            prior = tree.moves[root.first + k].prior
+            tree.weights[k] = math.log(max(prior, np.float32(1e-9))) + weight * value
             top = max(top, tree.weights[k])
     total = 0.0
     for k in range(root.count):

@@ -9,7 +9,8 @@ most moves are never tried, so nothing is done before it is needed:
 - A listed node owns a run of moves and of edges, one a legal action. Those that were tried come
   first, in the order of their first visit; only they have an edge. The likeliest of the others
   follows: no rule would try any other next, because untried moves differ in their prior alone.
-- The root is searched by rules of its own, so all its moves have edges.
+- The root is searched by rules of its own, so all its moves have edges; the untried ones stand by
+  their priors, with noise.
 
 Values are from the side to move: a node's for the side to move there, an edge's `q` for the side
 that plays the edge. An edge that is proven to lose has q = −∞, so that no rule of selection has to
@@ -55,7 +56,7 @@ NODE = np.dtype(
 )
 MOVE = np.dtype(
     [
-        ("prior", np.float32),  # its probability by the evaluator
+        ("prior", np.float32),  # its probability by the evaluator, without noise
         ("action", np.uint16),
         ("rank", np.int16),  # its place in the order of `legal`
     ],
@@ -101,8 +102,6 @@ class Trees(NamedTuple):
     or 0, how the root chooses, and whether it was searched for moves that win at once"""
     listed: NDArray[np.int32]
     """[B, N] the nodes whose moves are listed, in the order of their lists"""
-    raw: NDArray[np.float32]
-    """[B, most_legal] the priors of the root's moves before noise, once a search is opened"""
     luck: NDArray[np.float32]
     """[B, most_legal] Gumbel noise of the root's moves, where it is used"""
     actions: NDArray[np.int32]
@@ -128,7 +127,6 @@ class Tree(NamedTuple):
     logits: NDArray[np.float32]
     used: NDArray[np.int32]
     listed: NDArray[np.int32]
-    raw: NDArray[np.float32]
     luck: NDArray[np.float32]
     actions: NDArray[np.int32]
     places: NDArray[np.int32]
@@ -148,7 +146,6 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros((slots, nodes, kept_logits), dtype=np.float32),
         np.zeros((slots, 6), dtype=np.int32),
         np.zeros((slots, nodes), dtype=np.int32),
-        np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros(game.num_actions, dtype=np.int32),
         np.zeros(nodes, dtype=np.int32),
@@ -170,7 +167,6 @@ def enlarge(trees: Trees, game: Game) -> Trees:
     larger.logits[:, :nodes] = trees.logits
     larger.used[:] = trees.used
     larger.listed[:, :nodes] = trees.listed
-    larger.raw[:] = trees.raw
     larger.luck[:] = trees.luck
     return larger
 
@@ -193,7 +189,6 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.logits[slot],
         trees.used[slot],
         trees.listed[slot],
-        trees.raw[slot],
         trees.luck[slot],
         trees.actions,
         trees.places,
@@ -304,6 +299,36 @@ def wake(tree: Tree, node: int, urgency: np.float32) -> None:
         give_edge(tree, e, urgency)
     tree.nodes[node].live = tree.nodes[node].count
     tree.nodes[node].next = NEVER
+
+
+def sort_root(tree: Tree) -> None:
+    """Put the root's untried moves in the order of their priors; equals stay as they were.
+
+    A move out of turn was tried only if it wins at once: then order does not matter any more.
+    """
+    root = tree.nodes[0]
+    front = wide(root.first)
+    end = front + root.count
+    while front < end and tree.edges[front].tried > 0:
+        front += 1
+    for e in range(front + 1, end):
+        if tree.edges[e].tried > 0:
+            return
+        prior = tree.edges[e].prior
+        clean = tree.moves[e].prior
+        action = tree.moves[e].action
+        rank = tree.moves[e].rank
+        to = e
+        while to > front and tree.edges[to - 1].prior < prior:
+            tree.edges[to].prior = tree.edges[to - 1].prior
+            tree.moves[to].prior = tree.moves[to - 1].prior
+            tree.moves[to].action = tree.moves[to - 1].action
+            tree.moves[to].rank = tree.moves[to - 1].rank
+            to -= 1
+        tree.edges[to].prior = prior
+        tree.moves[to].prior = clean
+        tree.moves[to].action = action
+        tree.moves[to].rank = rank
 
 
 @inlined
