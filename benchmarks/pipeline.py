@@ -72,12 +72,14 @@ class Learner:
         self._replay, self._lock = Replay(game, 500_000), threading.Lock()
         self._evaluator, self._batch = evaluator, batch
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work)
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._is_started = False
 
     def add(self, rows: Rows) -> None:
         with self._lock:
             self._replay.add(rows)
-        if not self._thread.is_alive() and self._replay.size >= self._batch:
+        if not self._is_started and self._replay.size >= self._batch:
+            self._is_started = True
             self._thread.start()
 
     def _work(self) -> None:

@@ -68,6 +68,7 @@ def test_what_is_left_out_is_said(played):
         {"game": "connect4", "moves": ["4", "4"], "position": "444444"},
         {"game": "connect4", "moves": ["4", "9"]},
         {"game": "connect4", "moves": ["4"]},
+        {"game": "connect4", "moves": ["4", "4", "4"], "begun": 2},
     ]
     text = "\n".join(map(json.dumps, lines))
     (played / "games" / "000003.jsonl").write_text(text + "\nnot a game\n")
@@ -77,7 +78,8 @@ def test_what_is_left_out_is_said(played):
     assert "1 game began elsewhere" in said
     assert "1 game could not be replayed as connect4" in said
     assert "1 game ended before ply 2" in said
-    assert "000003.jsonl, line 4: not JSON" in said
+    assert "1 game branched off from an earlier one" in said
+    assert "000003.jsonl, line 5: not JSON" in said
 
 
 def test_only_the_top_is_listed(played):

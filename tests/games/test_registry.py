@@ -1,6 +1,7 @@
 """Finding games: what can go wrong is said in one line that names the way out."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,9 @@ def test_missing_file(tmp_path: Path) -> None:
     file = tmp_path / "none.py"
     with pytest.raises(UserError, match=f"there is no game file '{os.fspath(file)}'"):
         load_game(str(file))
+
+
+@pytest.mark.parametrize("sizes", [{"num_actions": 65_535}, {"most_legal": 32_768}], ids=str)
+def test_more_actions_than_arrays_can_name(sizes: dict[str, int]) -> None:
+    with pytest.raises(UserError, match="tictactoe: at most 65534 actions, 32767 of them legal"):
+        replace(load_game("tictactoe"), **sizes)

@@ -12,6 +12,7 @@ from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.search.cache import key_of, make_cache, recall, remember
 from randori.search.search import Search, SearchConfig
+from randori.search.tree import NODES
 
 Build = Callable[[Game], Any]
 
@@ -135,3 +136,29 @@ def test_trees_share_what_they_know(hashed: Build) -> None:
     search.set_roots(np.array([game.new_state(), game.new_state()]))
     search.run(100)
     assert sum(evaluator.batches) == alone
+
+
+def test_every_answer_is_remembered_under_its_own_position(hashed: Build) -> None:
+    """Also when a slot that had no room asks nothing, so that the others' rows move up."""
+    game = load_game("connect4")
+    evaluator = hashed(game)
+    search = Search(game, evaluator, SearchConfig(cache_mb=16.0), slots=4)
+    starts = [game.start()]
+    for move in "421":
+        starts.append(starts[-1].play(move))
+    search.set_roots(np.array([one.state for one in starts]))
+    first_room = search.trees.nodes.shape[1]
+    search.run(900)
+    assert search.trees.nodes.shape[1] > first_room, "room ran out on the way"
+    words = np.zeros(game.input_words, dtype=np.uint64)
+    remembered = 0
+    for slot in range(4):
+        for node in range(0, int(search.trees.used[slot, NODES]), 3):
+            game.plain.planes(search.trees.states[slot, node], words)
+            place = recall(search._cache, key(game, words))
+            if place >= 0:
+                remembered += 1
+                logits, value = evaluator.judge(words)
+                assert search._cache.values[place] == value
+                assert np.array_equal(search._cache.logits[place], logits)
+    assert remembered > 300

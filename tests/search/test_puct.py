@@ -14,6 +14,7 @@ from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
 from randori.search.puct import Knobs, exp_of, open_root, soften
+from randori.search.reroot import reroot
 from randori.search.search import Search, SearchConfig, make_questions, plant_all, step
 from randori.search.tree import (
     DRAWN,
@@ -26,7 +27,6 @@ from randori.search.tree import (
     Trees,
     enlarge,
     make_trees,
-    reroot,
     tree_of,
 )
 

@@ -11,7 +11,7 @@ from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.search.puct import Knobs
+from randori.search.puct import Knobs, pick_edge
 from randori.search.roots import (
     draw_gumbel,
     gumbel_choice,
@@ -242,3 +242,15 @@ def test_a_search_gives_tried_moves_what_they_are_owed(hashed: Build) -> None:
     assert (edges.tried[edges.tried > 0] >= np.floor(owed[edges.tried > 0]) - 1).all()
     assert edges.tried.tolist() != plain_search.edges.tried[:7].tolist()
     assert edges.tried.sum() == 200
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_root_that_goes_by_luck_is_looked_at_whole(seed: int) -> None:
+    """Where halving has no candidate, tried moves stand behind untried ones."""
+    tree = random_root(seed)
+    tree.nodes[0].judged = 1
+    tree.used[RULE] = GUMBEL
+    tried, q, prior, _ = columns(tree)
+    scores = q + 1.5 * np.sqrt(float(tree.nodes[0].visits)) * prior / (1 + tried)
+    found = plain(pick_edge)(tree, 0, Knobs(1.5, 0.1, False, 1, False))
+    assert scores[int(found)] == pytest.approx(scores.max(), abs=1e-5)

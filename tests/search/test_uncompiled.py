@@ -11,6 +11,7 @@ from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.search.search import Search, SearchConfig, plant_all, step
 from randori.search.tree import EDGES, NODES
+from randori.search.uniform import UniformEvaluator
 
 Build = Callable[[Game], Any]
 
@@ -25,7 +26,7 @@ def test_step_compiled_as_plain(leaves: int, solve: bool, hashed: Build) -> None
         if not compiled:
             for template in (plant_all, step):
                 plain = specialise(template, game._bindings, compiled=False)
-                game._kernels[template] = plain
+                game._kernels[template, ()] = plain
         config = SearchConfig(solve=solve, cache_mb=0.002)
         search = Search(game, hashed(game), config, slots=2, leaves=leaves)
         with np.errstate(over="ignore"):
@@ -46,3 +47,16 @@ def test_step_compiled_as_plain(leaves: int, solve: bool, hashed: Build) -> None
             assert np.array_equal(fast.moves[name][slot, :edges], slow.moves[name][slot, :edges])
         for name in ("q", "tried", "child"):
             assert np.array_equal(fast.edges[name][slot, :edges], slow.edges[name][slot, :edges])
+
+
+def test_lists_that_come_with_answers_have_room() -> None:
+    """Choko has too many logits to keep: each of four answers in flight brings a list of moves."""
+    game = load_game("choko")
+    for template in (plant_all, step):
+        game._kernels[template, ()] = specialise(template, game._bindings, compiled=False)
+    position = game.position(".BRB./B.BRB/RB.BR/BRB.B/.BRB. R 0,6 -")
+    search = Search(game, UniformEvaluator(game), SearchConfig(cache_mb=0.0), leaves=4)
+    with np.errstate(over="ignore"):
+        search.set_roots(position.state[None].copy())
+        search.run(100, skip_forced=False)  # uncompiled, so that a list past the end is an error
+    assert search.trees.used[0, EDGES] > 2000

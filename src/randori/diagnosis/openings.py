@@ -183,6 +183,9 @@ class _Reader:
         if record.position:
             self.left_out["began elsewhere than at the start"] += 1
             return None
+        if record.extra.get("begun"):
+            self.left_out["branched off from an earlier one"] += 1
+            return None
         if len(record.moves) < self.plies:
             self.left_out[f"ended before ply {self.plies}"] += 1
             return None

@@ -86,7 +86,6 @@ def ask(game: Game, model: "Model", states: NDArray[np.uint64]) -> Opinion:
     values = np.zeros(len(states))
     for at in range(0, len(states), BATCH):
         count = min(BATCH, len(states) - at)
-        lane.states[:count] = states[at : at + count]
         lane.words[:count] = view.words[at : at + count]
         lane.launch(count)
         lane.wait()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.errors import UserError
 from randori.games.kernels import Bindings, State, specialise
 from randori.games.look import PLAIN, Look
 from randori.games.rules import Rules
@@ -35,6 +36,12 @@ class ExactSolver(Protocol):
 
     def scores(self, state: State) -> dict[int, int]:
         """Return the score of each legal action, for the side that plays it."""
+
+
+MOST_ACTIONS = 65_534
+"""Action ids are stored in 16 bits, and one number stands for no action."""
+MOST_MOVES = 32_767
+"""Places among the legal moves are stored in 16 bits with a sign."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,6 +140,11 @@ class Game:
         fill(self, "identity", self.identity or self.name)
         fill(self, "title", self.title or self.name)
         fill(self, "most_legal", self.most_legal or self.num_actions)
+        if self.num_actions > MOST_ACTIONS or self.most_legal > MOST_MOVES:
+            raise UserError(
+                f"{self.name}: at most {MOST_ACTIONS} actions, {MOST_MOVES} of them legal at once; "
+                f"it has {self.num_actions} and {self.most_legal}"
+            )
         if not len(self.symmetries):
             fill(self, "symmetries", no_turns(self.shape, self.num_planes, self.num_actions))
         if not len(self.factors):

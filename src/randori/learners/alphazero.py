@@ -378,13 +378,11 @@ def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any
 
 
 def write_games(path: Path, game: Game, games: list[FinishedGame]) -> None:
-    """Keep a few games of self-play, a JSON line each; what branched off begins where it did."""
-    write_text(path, write_records(_record(game, one) for one in games))
-
-
-def _record(game: Game, one: FinishedGame) -> GameRecord:
-    start = game.start()
-    for action in one.moves[: one.begun]:
-        start = start.play(action)
-    result = RESULTS[one.outcome]
-    return GameRecord.from_actions(game, one.moves[one.begun :], result, start=start)
+    """Keep a few games of self-play, a JSON line each; `begun` tells where one branched off."""
+    kept = (
+        GameRecord.from_actions(
+            game, one.moves, RESULTS[one.outcome], extra={"begun": one.begun} if one.begun else {}
+        )
+        for one in games
+    )
+    write_text(path, write_records(kept))

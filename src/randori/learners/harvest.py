@@ -35,7 +35,7 @@ class Harvest(NamedTuple):
     plies: NDArray[np.int32]
     """[G]"""
     begun: NDArray[np.int32]
-    """[G] how many of them were taken over from an earlier game"""
+    """[G] how many of them came from an earlier game or were drawn at random"""
     outcomes: NDArray[np.int8]
     """[G]"""
     used: NDArray[np.int64]
@@ -80,7 +80,7 @@ class GameSoFar(NamedTuple):
     """[L] how far the search moved away from the network, in nats"""
     plies: int
     begun: int
-    """plies taken over from an earlier game"""
+    """plies that came from an earlier game or were drawn at random"""
     moves: NDArray[np.uint16]
 
 

@@ -67,7 +67,7 @@ class FinishedGame:
     moves: list[int]
     outcome: int
     begun: int = 0
-    """how many of the moves were taken over from an earlier game, or drawn at random"""
+    """how many of the moves came from an earlier game or were drawn at random"""
 
 
 @dataclass(frozen=True)
@@ -213,6 +213,7 @@ class Group:
         try:
             for name, array in self._slots._asdict().items():
                 if self._used(name) is None:
+                    # Checkpoints of older versions do not say where their games began.
                     array[:] = arrays.get(name, 0) if name == "begun" else arrays[name]
             for name, array in self._slots._asdict().items():
                 used = self._used(name)

@@ -40,6 +40,7 @@ from randori.search.puct import (
     gather,
     open_root,
 )
+from randori.search.reroot import reroot
 from randori.search.roots import (
     draw_gumbel,
     gumbel_choice,
@@ -61,7 +62,6 @@ from randori.search.tree import (
     Tree,
     Trees,
     plant,
-    reroot,
     root_value,
     tree_of,
 )
@@ -102,7 +102,7 @@ class Slots(NamedTuple):
     plies: NDArray[np.int32]
     """[B] moves played in this game"""
     begun: NDArray[np.int32]
-    """[B] how many of them were taken over from an earlier game"""
+    """[B] how many of them came from an earlier game or were drawn at random"""
     moves: NDArray[np.uint16]
     """[B, L] those moves"""
     rows: NDArray[np.int32]

@@ -1,7 +1,7 @@
 """Remembered evaluations, shared by all trees of a search and emptied when the weights change.
 
-A table with one place a key: a new entry takes the place of an old one. The planes are all that an
-evaluator's answer may depend on, so they are the key; which moves are legal is the tree's matter.
+A table with one place a key: a new entry takes the place of an old one. The key is the planes, so
+positions that look alike share an answer; which moves are legal is the tree's matter.
 """
 
 from typing import NamedTuple
@@ -58,7 +58,9 @@ def recall(cache: Cache, key: np.uint64) -> int:
 
 
 def remember(cache: Cache, key: np.uint64, value: np.float32, logits: NDArray[np.float32]) -> None:
-    """Store an answer."""
+    """Store an answer; a cache of one place is one that is switched off."""
+    if len(cache.keys) == 1:
+        return
     place = place_of(cache, key)
     cache.keys[place] = key
     cache.values[place] = value

@@ -52,6 +52,7 @@ BUSY: int = wide(-3)
 LN2_HIGH = np.float32(355 / 512)
 LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 EDGES_A_LINE = 64 // EDGE.itemsize
+LOGITS_A_LINE = 16
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
 NEAR = 24
@@ -91,10 +92,10 @@ class Questions(NamedTuple):
     """[R, P]"""
     values: NDArray[np.float32]
     """[R]"""
-    keys: NDArray[np.uint64]
-    """[R] where the answer will be remembered"""
     leaf: NDArray[np.int32]
     """[B, leaves] the nodes in flight"""
+    keys: NDArray[np.uint64]
+    """[B, leaves] under which their answers will be remembered"""
     first_row: NDArray[np.int32]
     """[B] the row of the first of them; the others follow"""
     in_flight: NDArray[np.int32]
@@ -115,6 +116,7 @@ def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
     can win. Of equals a tried move goes before an untried one.
     """
     scale = np.float32(knobs.exploration * math.sqrt(tree.nodes[node].visits))
+    is_sorted = node != 0 or tree.used[RULE] != GUMBEL  # luck tries moves in an order of its own
     first = wide(tree.nodes[node].first)
     best = first
     best_score = np.float32(-np.inf)
@@ -124,7 +126,7 @@ def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
         if score > best_score:
             best_score = score
             best = e
-        if tree.edges[e].tried == 0:
+        if tree.edges[e].tried == 0 and is_sorted:
             return best
     live = tree.nodes[node].live
     if live < tree.nodes[node].count:
@@ -149,8 +151,6 @@ def descend(tree: Tree, factors: NDArray[np.int32], knobs: Knobs) -> int:
     """Walk from the root to a node that nobody has judged or whose result is known."""
     node = wide(0)
     tree.path[0] = 0
-    if not has_room(tree):
-        return NO_ROOM
     while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
         if tree.nodes[node].first == NONE:
             open_node(tree, node, tree.logits[node], factors)
@@ -197,7 +197,7 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
     prefetch(nodes, wide(trees.used[slot, NODES]))
     prefetch(edges, wide(trees.used[slot, EDGES]))
     for k in range(asked.in_flight[slot]):
-        place = place_of(cache, asked.keys[asked.first_row[slot] + k])
+        place = place_of(cache, asked.keys[slot, k])
         prefetch(cache.keys, place)
         prefetch(cache.values, place)
         prefetch(cache.logits[place], 0)
@@ -208,9 +208,10 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         prefetch(moves, wide(path[i + 2]))
     if path[0] > 3:
         prefetch(trees.states[slot, path[path[0] - 5]], 0)
-    kept = trees.logits[slot, trees.used[slot, NODES] - 1]
-    for p in range(0, NUM_LOGITS, 16):
-        prefetch(kept, p)
+    if NUM_LOGITS <= MOST_LOGITS:
+        kept = trees.logits[slot, trees.used[slot, NODES] - 1]
+        for p in range(0, NUM_LOGITS, LOGITS_A_LINE):
+            prefetch(kept, p)
 
 
 @inlined
@@ -234,9 +235,10 @@ def next_leaf(
 ) -> int:
     """Run simulations until one needs the evaluator; write its question to `row`."""
     while not is_spent(tree, budget, knobs):
-        node = descend(tree, factors, knobs)
-        if node == NO_ROOM:
+        # A descent lists the moves of one node; those in flight may bring theirs with the answers.
+        if not has_room(tree, 1 + (asked.in_flight[slot] if NUM_LOGITS > MOST_LOGITS else 0)):
             return NO_ROOM
+        node = descend(tree, factors, knobs)
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue
@@ -252,7 +254,7 @@ def next_leaf(
             if node == 0 and knobs.solve:
                 seize(tree)
             continue
-        asked.keys[row] = key
+        asked.keys[slot, asked.in_flight[slot]] = key
         for w in range(asked.states.shape[1]):
             asked.states[row, w] = state[w]
         return node
@@ -428,14 +430,14 @@ def absorb(
     factors: NDArray[np.int32],
     knobs: Knobs,
 ) -> None:
-    """Take the answers for one tree: expand its leaves and back their values up."""
+    """Take the answers for one tree: judge its leaves and back their values up."""
     for k in range(asked.in_flight[slot]):
         row = asked.first_row[slot] + k
         node = wide(asked.leaf[slot, k])
         value = asked.values[row]
         if knobs.leaves > 1:
             repay(tree, node)
-        remember(cache, asked.keys[row], value, asked.logits[row])
+        remember(cache, asked.keys[slot, k], value, asked.logits[row])
         judge(tree, node, value, asked.logits[row], factors, knobs)
     asked.in_flight[slot] = 0
 

@@ -91,10 +91,10 @@ def make_questions(
     logits: NDArray[np.float32], values: NDArray[np.float32],
 ) -> Questions:  # fmt: skip
     """Pair a lane's arrays with the book-keeping of who asked what."""
-    keys = np.zeros(len(values), dtype=np.uint64)
     leaf = np.zeros((slots, leaves), dtype=np.int32)
+    keys = np.zeros((slots, leaves), dtype=np.uint64)
     counters = [np.zeros(slots, dtype=np.int32) for _ in range(2)]
-    return Questions(states, words, logits, values, keys, leaf, *counters)
+    return Questions(states, words, logits, values, leaf, keys, *counters)
 
 
 def plant_all(trees: Trees, asked: Questions, states: NDArray[np.uint64], count: int) -> None:
@@ -129,11 +129,12 @@ def step(
 def open_one(trees: Trees, slot: int, node: int, factors: NDArray[np.int32]) -> bool:
     """List the moves of a node that was judged, if they are not; false when there is no room."""
     tree = tree_of(trees, slot)
-    if not has_room(tree):
-        return False
     record = tree.nodes[node]
-    if record.first == NONE and record.judged and record.proven == UNKNOWN:
-        open_node(tree, node, tree.logits[node], factors)
+    if record.first != NONE or not record.judged or record.proven != UNKNOWN:
+        return True
+    if not has_room(tree, 1):
+        return False
+    open_node(tree, node, tree.logits[node], factors)
     return True
 
 

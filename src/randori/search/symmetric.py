@@ -46,6 +46,7 @@ class SymmetricLane(ArrayLane):
         self, game: Game, batch: int, inner: Lane, logits: Table, count: int, seed: int
     ) -> None:
         super().__init__(game, batch)
+        self.states = inner.states[:batch]  # only their width counts: nobody plays on from these
         self._game, self._logit_map, self._inner = game, logits, inner
         self._count = count
         self._drawn = np.zeros(batch * max(1, count), dtype=np.int32)

@@ -210,10 +210,10 @@ def tried_edges(tree: Tree, node: int) -> list[int]:
 
 
 @inlined
-def has_room(tree: Tree) -> bool:
-    """Tell whether a simulation fits: one more node, and one more list of moves."""
+def has_room(tree: Tree, lists: int) -> bool:
+    """Tell whether one more node fits, and so many lists of moves."""
     nodes_fit = tree.used[NODES] < len(tree.nodes)
-    return nodes_fit and tree.used[EDGES] + MOST_LEGAL <= len(tree.edges)
+    return nodes_fit and tree.used[EDGES] + lists * MOST_LEGAL <= len(tree.edges)
 
 
 @inlined
@@ -282,6 +282,7 @@ def list_moves(tree: Tree, node: int) -> None:
         tree.used[BROKEN] = NONE_LEFT
         tree.nodes[node].proven = DRAWN
     for k in range(count):
+        tree.moves[first + k].prior = 0.0
         tree.moves[first + k].action = tree.actions[k]
         tree.moves[first + k].rank = k
     tree.nodes[node].first = first
@@ -301,10 +302,18 @@ def wake(tree: Tree, node: int, urgency: np.float32) -> None:
     tree.nodes[node].next = NEVER
 
 
+@inlined
+def copy_move(tree: Tree, to: int, at: int) -> None:
+    """Copy a record of `moves`."""
+    tree.moves[to].prior = tree.moves[at].prior
+    tree.moves[to].action = tree.moves[at].action
+    tree.moves[to].rank = tree.moves[at].rank
+
+
 def sort_root(tree: Tree) -> None:
     """Put the root's untried moves in the order of their priors; equals stay as they were.
 
-    A move out of turn was tried only if it wins at once: then order does not matter any more.
+    What was tried stands before them already, unless it wins at once: then order does not matter.
     """
     root = tree.nodes[0]
     front = wide(root.first)
@@ -321,9 +330,7 @@ def sort_root(tree: Tree) -> None:
         to = e
         while to > front and tree.edges[to - 1].prior < prior:
             tree.edges[to].prior = tree.edges[to - 1].prior
-            tree.moves[to].prior = tree.moves[to - 1].prior
-            tree.moves[to].action = tree.moves[to - 1].action
-            tree.moves[to].rank = tree.moves[to - 1].rank
+            copy_move(tree, to, to - 1)
             to -= 1
         tree.edges[to].prior = prior
         tree.moves[to].prior = clean
@@ -375,9 +382,7 @@ def bring_forward(tree: Tree, node: int, front: int, best: int) -> None:
     action = tree.moves[best].action
     rank = tree.moves[best].rank
     for e in range(best, front, -1):
-        tree.moves[e].prior = tree.moves[e - 1].prior
-        tree.moves[e].action = tree.moves[e - 1].action
-        tree.moves[e].rank = tree.moves[e - 1].rank
+        copy_move(tree, e, e - 1)
     tree.moves[front].prior = prior
     tree.moves[front].action = action
     tree.moves[front].rank = rank
@@ -463,12 +468,14 @@ def settle(tree: Tree, parent: int, edge: int, proven: int) -> None:
 
 
 def seize(tree: Tree) -> None:
-    """Look, once, whether a move of the expanded root wins at once: then nothing else counts.
+    """Look, once, whether a move of the judged root wins at once: then nothing else counts.
 
     A search of few simulations would otherwise walk past it if the evaluator thinks little of it.
     """
     root = tree.nodes[0]
-    if tree.used[SEIZED] or not root.judged or root.proven != UNKNOWN or not has_room(tree):
+    if tree.used[SEIZED] or not root.judged or root.proven != UNKNOWN:
+        return
+    if not has_room(tree, 0):
         return
     tree.used[SEIZED] = 1
     trial = tree.states[tree.used[NODES]]
@@ -485,76 +492,3 @@ def seize(tree: Tree) -> None:
                 node = add_node(tree, wide(0), edge)
                 back_up(tree, node, proven_value(tree.nodes[node].proven), True)
                 return
-
-
-def reroot(tree: Tree, root: int) -> None:
-    """Make node `root` the root of its slot and forget everything that is not below it.
-
-    Everything moves towards the front, so ascending passes work in place. Then its moves must be
-    opened as a root's are.
-    """
-    places = tree.places
-    kept = 1
-    places[root] = 0
-    for node in range(root + 1, tree.used[NODES]):
-        above = tree.nodes[node].parent
-        if above >= root and places[above] != NONE:
-            places[node] = kept
-            kept += 1
-        else:
-            places[node] = NONE
-    lists = 0
-    edges = 0
-    for i in range(tree.used[LISTS]):
-        node = wide(tree.listed[i])
-        if node >= root and places[node] != NONE:
-            tree.listed[lists] = places[node]
-            move_list(tree, node, edges)
-            lists += 1
-            edges += tree.nodes[node].count
-    for node in range(root, tree.used[NODES]):
-        if places[node] != NONE:
-            move_node(tree, node, wide(places[node]))
-    tree.nodes[0].parent = NONE
-    tree.used[NODES] = kept
-    tree.used[EDGES] = edges
-    tree.used[LISTS] = lists
-    tree.used[RULE] = PLAIN
-    tree.used[SEIZED] = 0
-
-
-def move_list(tree: Tree, node: int, to: int) -> None:
-    """Move the moves and edges of a node to the front; its children are about to move, too."""
-    first = wide(tree.nodes[node].first)
-    for k in range(tree.nodes[node].count):
-        tree.moves[to + k].prior = tree.moves[first + k].prior
-        tree.moves[to + k].action = tree.moves[first + k].action
-        tree.moves[to + k].rank = tree.moves[first + k].rank
-    for k in range(tree.nodes[node].live):
-        child = tree.edges[first + k].child
-        tree.edges[to + k].q = tree.edges[first + k].q
-        tree.edges[to + k].prior = tree.edges[first + k].prior
-        tree.edges[to + k].tried = tree.edges[first + k].tried
-        tree.edges[to + k].child = NONE if child == NONE else tree.places[child]
-        if child != NONE:
-            tree.nodes[child].via = to + k
-    tree.nodes[node].first = to
-
-
-def move_node(tree: Tree, node: int, to: int) -> None:
-    """Move a node to the front; its parent has moved already."""
-    for w in range(STATE_WORDS):
-        tree.states[to, w] = tree.states[node, w]
-    if tree.nodes[node].first == NONE:
-        for p in range(tree.logits.shape[1]):
-            tree.logits[to, p] = tree.logits[node, p]
-    tree.nodes[to].first = tree.nodes[node].first
-    tree.nodes[to].count = tree.nodes[node].count
-    tree.nodes[to].live = tree.nodes[node].live
-    tree.nodes[to].visits = tree.nodes[node].visits
-    tree.nodes[to].parent = tree.places[tree.nodes[node].parent]
-    tree.nodes[to].via = tree.nodes[node].via
-    tree.nodes[to].value = tree.nodes[node].value
-    tree.nodes[to].next = tree.nodes[node].next
-    tree.nodes[to].proven = tree.nodes[node].proven
-    tree.nodes[to].judged = tree.nodes[node].judged

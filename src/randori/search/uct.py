@@ -60,7 +60,7 @@ def simulate(
     """Simulate until the root has that many visits or is proven; false when room runs out."""
     tree = tree_of(trees, 0)
     while tree.nodes[0].visits < simulations and tree.nodes[0].proven == UNKNOWN:
-        if not has_room(tree):
+        if not has_room(tree, 1):
             return False
         node = wide(0)
         is_new = tree.nodes[0].visits == 0
@@ -68,6 +68,8 @@ def simulate(
             if tree.nodes[node].first == NONE:
                 list_moves(tree, node)
                 wake(tree, node, np.float32(0.0))
+                if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
+                    break
             edge = pick_by_ucb(tree, node, exploration, dice)
             is_new = tree.edges[edge].child == NONE
             node = add_node(tree, node, edge) if is_new else wide(tree.edges[edge].child)
