@@ -169,8 +169,8 @@ def distinct_positions(evidence: Evidence, trial: Trial | None) -> Finding:
     if ratio < 0.15:
         sentence = f"self-play repeats itself; {sentence}"
         advice = (
-            "raise the selfplay.temperature points and selfplay.noise_share; check that the "
-            "seeds differ"
+            "raise selfplay.archive, the selfplay.temperature points and selfplay.noise_share; "
+            "check that the seeds differ"
         )
     trend = [distinct_share(part.states) for part in _parts(rows)]
     return measure.found(value, percent(value), verdict, sentence, advice, trend, random=usual)
