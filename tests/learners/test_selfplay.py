@@ -316,10 +316,10 @@ def test_answers_in_flight_when_the_weights_change_are_not_remembered(hashed: Bu
     for _ in range(20):
         group.step()
     old = set(group._cache.keys.tolist())
-    in_flight = set(group._asked.keys.tolist())
+    in_flight = set(group._asked.keys.ravel().tolist())
     group.forget_evaluations()
     group.step()
-    asked_since = set(group._asked.keys.tolist())
+    asked_since = set(group._asked.keys.ravel().tolist())
     group.step()
     assert len(old) > 1
     assert in_flight - asked_since, "some of them nobody has asked about again"

@@ -179,7 +179,8 @@ class AlphaZeroConfig:
     window: int = 200_000
     """newest rows that are learnt from, at most"""
     first_window: int = 0
-    """the window grows from here as N^0.75 with the number N of rows so far; 0 has it whole"""
+    """the window grows from here as N^0.75 with the number N of rows so far; 0 has it whole, and so
+    has what is not below `window`"""
     iteration_rows: int = 2_000
     """new rows an iteration"""
     warm_up_rows: int = 2_000
@@ -208,9 +209,8 @@ class AlphaZeroConfig:
             raise ValueError("a deterministic run needs checkpoint_iterations above 0")
         if self.iteration_rows < 1 or self.window < self.iteration_rows:
             raise ValueError("expected 1 <= iteration_rows <= window")
-        if not 0 <= self.first_window <= self.window:
-            raise ValueError("expected 0 <= first_window <= window")
-
+        if self.first_window < 0:
+            raise ValueError(f"first_window must not be negative: {self.first_window}")
         if self.stages and not any(vars(self.stop).values()):
             raise ValueError("stages are shares of the run, so it needs an end: --minutes")
         shares = [share for share, _ in self.stages]
