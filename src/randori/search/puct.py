@@ -236,7 +236,7 @@ def next_leaf(
     """Run simulations until one needs the evaluator; write its question to `row`."""
     while not is_spent(tree, budget, knobs):
         # A descent lists the moves of one node; those in flight may bring theirs with the answers.
-        if not has_room(tree, 1 + (asked.in_flight[slot] if NUM_LOGITS > MOST_LOGITS else 0)):
+        if not has_room(tree, 1 + asked.in_flight[slot]):
             return NO_ROOM
         node = descend(tree, factors, knobs)
         if tree.nodes[node].proven != UNKNOWN:

@@ -310,6 +310,19 @@ def copy_move(tree: Tree, to: int, at: int) -> None:
     tree.moves[to].rank = tree.moves[at].rank
 
 
+@inlined
+def lift(tree: Tree, at: int, to: int) -> None:
+    """Put the move at `at` before those from `to` on, which keep their order."""
+    prior = tree.moves[at].prior
+    action = tree.moves[at].action
+    rank = tree.moves[at].rank
+    for e in range(at, to, -1):
+        copy_move(tree, e, e - 1)
+    tree.moves[to].prior = prior
+    tree.moves[to].action = action
+    tree.moves[to].rank = rank
+
+
 def sort_root(tree: Tree) -> None:
     """Put the root's untried moves in the order of their priors; equals stay as they were.
 
@@ -324,18 +337,12 @@ def sort_root(tree: Tree) -> None:
         if tree.edges[e].tried > 0:
             return
         prior = tree.edges[e].prior
-        clean = tree.moves[e].prior
-        action = tree.moves[e].action
-        rank = tree.moves[e].rank
         to = e
         while to > front and tree.edges[to - 1].prior < prior:
             tree.edges[to].prior = tree.edges[to - 1].prior
-            copy_move(tree, to, to - 1)
             to -= 1
         tree.edges[to].prior = prior
-        tree.moves[to].prior = clean
-        tree.moves[to].action = action
-        tree.moves[to].rank = rank
+        lift(tree, e, to)
 
 
 @inlined
@@ -377,16 +384,9 @@ def line_up(tree: Tree, node: int) -> None:
 
 @inlined
 def bring_forward(tree: Tree, node: int, front: int, best: int) -> None:
-    """Make the move at `best` the next to be tried; those it passes keep their order."""
-    prior = tree.moves[best].prior
-    action = tree.moves[best].action
-    rank = tree.moves[best].rank
-    for e in range(best, front, -1):
-        copy_move(tree, e, e - 1)
-    tree.moves[front].prior = prior
-    tree.moves[front].action = action
-    tree.moves[front].rank = rank
-    tree.nodes[node].next = prior
+    """Make the move at `best` the next to be tried."""
+    lift(tree, best, front)
+    tree.nodes[node].next = tree.moves[front].prior
 
 
 @inlined
