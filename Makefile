@@ -9,7 +9,7 @@ demo: $(READY)
 	$(BIN)/python -m randori.cli.demo
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test-all: $(READY) lint
 	$(BIN)/python -m pytest

@@ -1,5 +1,6 @@
 """What the tests of several layers share: an evaluator whose every answer can be computed again."""
 
+import signal
 import zlib
 from collections.abc import Callable
 
@@ -51,6 +52,11 @@ class HashLane(ArrayLane):
 def hashed() -> Callable[[Game], Evaluator]:
     """Make a `HashEvaluator`."""
     return HashEvaluator
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as in a terminal: a shell in which tests run in the background ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

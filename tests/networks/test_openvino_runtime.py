@@ -1,4 +1,4 @@
-"""What is particular to OpenVINO: no telemetry, and the two ways to load."""
+"""What is particular to OpenVINO: no telemetry, its stack for signals, and two ways to load."""
 
 import subprocess
 import sys
@@ -16,7 +16,12 @@ from randori.networks.build import KINDS, build
 from randori.networks.choose import has_openvino
 from randori.networks.lanes import evaluate
 from randori.networks.layers import fold
-from randori.networks.openvino_runtime import OpenVinoEvaluator, Template, import_openvino
+from randori.networks.openvino_runtime import (
+    OpenVinoEvaluator,
+    Template,
+    import_openvino,
+    open_core,
+)
 from randori.networks.planes import unpack
 from randori.networks.torch_runtime import TorchEvaluator
 
@@ -26,6 +31,24 @@ Draw = Callable[..., NDArray[np.uint64]]
 pytestmark = pytest.mark.skipif(not has_openvino(), reason="no OpenVINO")
 
 CONNECT4 = Signature(2, 6, 7, (7,))
+
+FORGET_AND_INTERRUPT = """
+import gc, signal
+from randori.networks import NetworkConfig, Signature
+from randori.networks.build import build
+from randori.networks.openvino_runtime import OpenVinoEvaluator
+signature = Signature(1, 3, 3, (9,))
+network = build(NetworkConfig(kind="mlp"), signature)
+evaluators = [OpenVinoEvaluator(network, signature) for _ in range(2)]
+while evaluators:
+    del evaluators[0]
+    gc.collect()
+try:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 
 CONVERT_AND_REPORT = """
 import sys
@@ -47,6 +70,14 @@ def test_telemetry_is_never_loaded() -> None:
         [sys.executable, "-c", CONVERT_AND_REPORT], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == "[] {'openvino.tools.ovc.telemetry_stub'}"
+
+
+def test_ctrl_c_after_networks_were_let_go() -> None:
+    """In another process: without its stack for signals it dies."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORGET_AND_INTERRUPT], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "interrupted"), done.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +137,7 @@ def test_a_foreign_network_loads_all_the_same(random_words: Draw) -> None:
 
 def test_bf16_is_used_where_the_cpu_has_it_and_refused_elsewhere(seasoned: Build) -> None:
     network = seasoned(CONNECT4, 1)
-    capabilities = import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    capabilities = open_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     auto = OpenVinoEvaluator(network, CONNECT4)
     if "BF16" in capabilities:
         assert auto.name == "openvino bf16"

@@ -8,6 +8,7 @@ where OpenVINO computes with weights while converting is converted at every load
 
 import sys
 from copy import deepcopy
+from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
@@ -34,6 +35,16 @@ def import_openvino() -> Any:
     return openvino
 
 
+@cache
+def open_core() -> Any:
+    """Return the one `Core` of this process, which lives as long as it does.
+
+    A core gives its thread another stack for signals, and a thread whose cores go in the order in
+    which they came is left with memory that is no longer there: the next Ctrl-C is a crash.
+    """
+    return import_openvino().Core()
+
+
 class OpenVinoEvaluator:
     """Judges with a compiled graph that takes any batch size.
 
@@ -52,7 +63,7 @@ class OpenVinoEvaluator:
     ) -> None:
         self.openvino = import_openvino()
         self.signature = signature
-        self._core = self.openvino.Core()
+        self._core = open_core()
         precision = self._supported(precision)
         self.name = f"openvino {precision}"
         self._options: dict[str, Any] = {
