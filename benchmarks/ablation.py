@@ -1,7 +1,7 @@
 """What pays: training runs that differ in one option, at equal compute, side by side.
 
     python benchmarks/ablation.py connect4 --minutes 5 --out DIR
-    python benchmarks/ablation.py othello:size=6 --minutes 5 --out DIR --only plain,wdl,gumbel
+    python benchmarks/ablation.py othello:size=6 --minutes 5 --out DIR --only 'plain; Gumbel root'
 
 All variants train at the same time, each in a process of its own with one thread of self-play, so
 that they share the machine evenly. Connect 4 is measured by its exam (errors among positions solved
@@ -33,10 +33,13 @@ VARIANTS: dict[str, list[str]] = {
     "forced playouts": ["selfplay.forced=2"],
     "surprise": ["selfplay.surprise=0.5"],
     "archive": ["selfplay.archive=0.25"],
+    "archive, mostly": ["selfplay.archive=0.75"],
     "win/draw/loss": ["network.value=wdl"],
     "reply head": ["network.reply=true"],
     "ownership head": ["network.ownership=true"],
     "result only": ["train.search_share=0"],
+    "search's value only": ["train.search_share=1"],
+    "mean weights": ["train.average=200"],
     "growing window": ["first_window=50000"],
     "progressive": [
         'stages=[[0,"selfplay.search.simulations=60"],[0.2,"selfplay.search.simulations=120"],'
@@ -76,12 +79,11 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=0)
     parser.add_argument("--games", type=int, default=400)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--only", default=",".join(VARIANTS))
+    parser.add_argument("--only", default="; ".join(VARIANTS))
     given = parser.parse_args()
-    names = [name.strip() for name in given.only.replace(", seed", "; seed").split(",")]
-    names = [name.replace("; seed", ", seed") for name in names]
+    names = [name.strip() for name in given.only.split(";")]
     given.out.mkdir(parents=True, exist_ok=True)
-    folders = {name: given.out / name.replace(" ", "-").replace("/", "-").replace(",", "")
+    folders = {name: given.out / name.translate(str.maketrans(" /", "--", ",'"))
                for name in names}  # fmt: skip
     start = time.monotonic()
     runs = [train(given.game, name, given.minutes, folders[name]) for name in names]

@@ -180,6 +180,21 @@ def test_a_gate_may_be_opened_and_closed_on_the_way(tmp_path: Path) -> None:
     assert not same(learner._trainer.weights(), learnt)
 
 
+def test_the_mean_plays_and_is_stored(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "train.average=5", "stop.iterations=15")
+    learner = train(run, ignore)
+    mean, newest = learner._trainer.player_weights(), learner._trainer.weights()
+    assert same(weights_of(run.path), mean)
+    assert not same(newest, mean)
+    paths = checkpoint_paths(run.path)
+    again = AlphaZero(
+        GAME, override(AlphaZeroConfig(), [*TINY, "train.average=5"]), 2, run.path, ignore
+    )
+    again.restore(read_checkpoint(paths[max(paths)]), {})
+    assert same(again._trainer.weights(), newest)
+    assert same(again._trainer.player_weights(), mean)
+
+
 def test_candidates_come_every_so_often(tmp_path: Path) -> None:
     settings = ("gate.threshold=1.1", "gate.games=2", "gate.simulations=2", "gate.every=2")
     train(make_run(tmp_path / "run", *settings), ignore)

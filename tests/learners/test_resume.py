@@ -22,9 +22,9 @@ SCRIPT = str(Path(__file__).with_name("crash_trainer.py"))
 GATED = (
     "network.kind=cnn", "train.optimizer=sgd", "gate.threshold=0.5", "gate.games=4",
     "gate.simulations=4", "gate.restore=true", "gate.every=2", "checkpoint_iterations=2",
-    "stop.iterations=9",
+    "stop.iterations=9", "train.average=4",
 )  # fmt: skip
-"""The network with dropout, so that torch's dice count; a gate, so that there are two networks."""
+"""Dropout, so that torch's dice count; a gate and a mean, so that there are three networks."""
 
 
 def start(*arguments: object) -> "subprocess.Popen[str]":

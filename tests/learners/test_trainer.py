@@ -236,6 +236,39 @@ def test_a_restored_trainer_goes_on_bit_for_bit(optimizer: str, kind: str) -> No
     assert all(np.array_equal(again[name], other[name]) for name in again)
 
 
+@pytest.mark.parametrize("kind", ["mlp", "resnet"])
+def test_the_mean_of_the_weights(kind: str) -> None:
+    """Against plain arithmetic: a tenth of all steps at first, `average` of them later."""
+    game = load_game("connect4")
+    ours = make_trainer(game, 1, kind, average=3)
+    mean = ours.weights()
+    for taken in range(60):
+        ours.step(some_samples(game, 4, taken), 1.0)
+        share = 1 / max(1, min(3, taken // 10))
+        for name, newest in ours.weights().items():
+            mean[name] = mean[name] + share * (newest - mean[name])
+    for name, found in ours.player_weights().items():
+        expected = 60 if name.endswith("num_batches_tracked") else mean[name]
+        np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-6)
+    assert not all(
+        np.array_equal(newest, ours.player_weights()[name])
+        for name, newest in ours.weights().items()
+    )
+    theirs = make_trainer(game, 2, kind, average=3)
+    stored = {n.removeprefix("mean."): a for n, a in ours.save().items() if n.startswith("mean.")}
+    theirs.take_over(ours.weights(), stored)
+    assert weights_equal(ours, theirs)
+    assert all(
+        np.array_equal(theirs.player_weights()[n], a) for n, a in ours.player_weights().items()
+    )
+
+
+def test_without_a_mean_the_newest_weights_play() -> None:
+    ours = make_trainer(load_game("tictactoe"))
+    assert ours.player is ours.network
+    assert not any(name.startswith("mean.") for name in ours.save())
+
+
 def test_restored_moments_are_laid_out_as_their_weights() -> None:
     """A fused step on a card refuses anything else; there, convolutions are channels-last."""
     game = load_game("connect4")
@@ -315,7 +348,9 @@ def test_gradients_are_clipped(clip: float) -> None:
     assert moved == pytest.approx(0.01, rel=1e-3) if clip else moved > 0.1
 
 
-@pytest.mark.parametrize("wrong", [{"batch": 1}, {"reuse": 0.0}, {"reuse": -1.0}], ids=str)
+@pytest.mark.parametrize(
+    "wrong", [{"batch": 1}, {"reuse": 0.0}, {"reuse": -1.0}, {"average": -1}], ids=str
+)
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         TrainConfig(**wrong)

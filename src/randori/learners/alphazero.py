@@ -79,7 +79,7 @@ class AlphaZero:
         self._replay = Replay(game, config.window)
         search = replace(config.selfplay.search, simulations=config.evaluation.simulations)
         self._player = SearchPlayer(game, self._evaluator, search)
-        self._best = self._trainer.weights() if config.gate.threshold else {}
+        self._best = self._trainer.player_weights() if config.gate.threshold else {}
         self._pulse = Pulse(game, self._evaluator)
         self._log = RowLog(folder, config.window)
         self._sample: list[FinishedGame] = []
@@ -94,7 +94,7 @@ class AlphaZero:
         """Start from the weights of another run."""
         self._trainer.take_over(weights)
         if self._best:
-            self._best = self._trainer.weights()
+            self._best = self._trainer.player_weights()
         self._hand_over()
 
     def restore(self, checkpoint: Checkpoint, rows: dict[str, NDArray[Any]]) -> None:
@@ -104,10 +104,12 @@ class AlphaZero:
         self._rng.bit_generator.state = state["rng"]
         self._log.shards = [(int(number), int(count)) for number, count in state["shards"]]
         weights = _part(arrays, "learning.") or checkpoint.model.weights
-        has_grown = self._trainer.take_over(weights)
+        has_grown = self._trainer.take_over(weights, _part(arrays, "mean."))
         self._trainer.steps = self.counters.steps
         if self._config.gate.threshold:
-            self._best = self._trainer.weights() if has_grown else checkpoint.model.weights
+            self._best = checkpoint.model.weights
+            if has_grown:
+                self._best = self._trainer.player_weights()
         self._hand_over()
         # Torch's dice too, so nothing may be built after it.
         self._trainer.restore(arrays, with_optimizer=not has_grown)
@@ -196,10 +198,10 @@ class AlphaZero:
         counters.seconds = self._seconds()
         counters.saved_at = self._clock(config.checkpoint_iterations)
         self._log.write(counters.checkpoint)
-        weights = self._trainer.weights()
         arrays = self._trainer.save()
-        if self._best:
-            arrays |= {f"learning.{name}": array for name, array in weights.items()}
+        if self._best or self._trainer.has_mean:
+            newest = self._trainer.weights()
+            arrays |= {f"learning.{name}": array for name, array in newest.items()}
         for i, group in enumerate(self._selfplay.groups):
             arrays |= {f"selfplay.{i}.{name}": array for name, array in group.save().items()}
         info = model_info(
@@ -212,7 +214,8 @@ class AlphaZero:
             "shards": self._log.shards,
         }
         number = counters.checkpoint
-        write_checkpoint(self._folder, number, self._best or weights, info, arrays, state)
+        model = self._best or self._trainer.player_weights()
+        write_checkpoint(self._folder, number, model, info, arrays, state)
         write_games(self._folder / "games" / f"{number:06d}.jsonl", self._game, self._sample)
         prune(self._folder)
         self._log.prune()
@@ -285,7 +288,7 @@ class AlphaZero:
 
     def _hand_over(self) -> None:
         """Let self-play go on with the best weights: the newest, unless a gate keeps others."""
-        network = self._trainer.network
+        network = self._trainer.player
         if self._best:
             network = deepcopy(network)
             network.load_state_dict({name: torch.tensor(a) for name, a in self._best.items()})
@@ -299,7 +302,7 @@ class AlphaZero:
         gate = self._config.gate
         status = self._begin("gate")
         candidate = make_evaluator(
-            self._trainer.network, signature_of(self._game),
+            self._trainer.player, signature_of(self._game),
             self._config.runtime, self._config.precision,
         )  # fmt: skip
         search = replace(self._config.selfplay.search, simulations=gate.simulations)
@@ -311,7 +314,7 @@ class AlphaZero:
         )  # fmt: skip
         status.gate = (result.score, result.score >= gate.threshold)
         if result.score >= gate.threshold:
-            self._best = self._trainer.weights()
+            self._best = self._trainer.player_weights()
             self._hand_over()
         elif gate.restore:
             self._trainer.load_weights(self._best)

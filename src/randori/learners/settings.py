@@ -106,12 +106,17 @@ class TrainConfig:
     """the value target z is the game's result mixed with the search's own value by this share"""
     clip: float = 5.0
     """largest norm of a gradient; 0 leaves it alone"""
+    average: int = 0
+    """the weights that play and are stored are a running mean over about so many gradient steps
+    (fewer at first); 0 stands for the newest"""
 
     def __post_init__(self) -> None:
         if self.batch < 2:
             raise ValueError(f"batch must be at least 2, not {self.batch}")
         if self.reuse <= 0:
             raise ValueError(f"reuse must be above 0, not {self.reuse}")
+        if self.average < 0:
+            raise ValueError(f"average must not be negative: {self.average}")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ On a card the whole step is one captured graph: the host only draws the next bat
 """
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from randori.networks.grow import grow
 from randori.networks.heads import Outputs
 from randori.networks.planes import unpack
 
+FIRST_MEAN = 10
+"""A running mean reaches back over one in so many of all steps at most, so that it gets going."""
 EAGER_STEPS = 3
 """Steps before one is captured, in which libraries choose kernels and the optimiser allocates."""
 
@@ -39,6 +42,9 @@ class Trainer:
             for weight in network.parameters():
                 if weight.dim() == 4:
                     weight.data = weight.data.contiguous(memory_format=torch.channels_last)
+        self.has_mean = config.average > 0
+        self.player = deepcopy(network) if self.has_mean else self.network
+        """what plays and is stored: the network itself, or the mean of what it was"""
         self.steps = 0
         self._config = config
         self._device = device
@@ -49,6 +55,7 @@ class Trainer:
         weights = (1.0, config.value_weight, config.reply_weight, config.owner_weight)
         self._weights = torch.tensor(weights, device=device)
         self._sums = torch.zeros(5, device=device)
+        self._pull = torch.ones((), device=device)
         self._summed = 0
         # Before self-play's batches: a step is short, and the next weights wait for it.
         self._stream: Any = cuda.Stream(device, priority=-1) if on_card else None
@@ -61,12 +68,15 @@ class Trainer:
         config = self._config
         warm = min(1.0, (self.steps + 1) / max(1, config.warm_up_steps))
         rate = config.learning_rate * rate_share * warm
+        pull = 1 / max(1, min(config.average, self.steps // FIRST_MEAN))
         if self._stream is None:
             _set_rate(self._optimizer, rate)
+            self._pull.fill_(pull)
             self._move(tensors_of(samples))
         else:
             with torch.cuda.stream(self._stream):
                 _set_rate(self._optimizer, rate)
+                self._pull.fill_(pull)
                 self._step_on_card(tensors_of(samples))
         self.steps += 1
         self._summed += 1
@@ -117,6 +127,17 @@ class Trainer:
         self._optimizer.step()
         with torch.no_grad():
             self._sums += torch.cat([losses, error[None]])
+            if self.has_mean:
+                self._follow()
+
+    def _follow(self) -> None:
+        """Move the mean towards the newest weights."""
+        newest = self.network.state_dict()
+        for name, mean in self.player.state_dict().items():
+            if mean.is_floating_point():
+                mean.lerp_(newest[name], self._pull)
+            else:
+                mean.copy_(newest[name])
 
     def _ask(self, planes: Tensor) -> Outputs:
         learn = getattr(self.network, "learn", None)
@@ -144,29 +165,44 @@ class Trainer:
             self._stream.synchronize()
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """Return the network's weights as arrays."""
+        """Return the newest weights as arrays."""
         self.finish()
-        tensors = self.network.state_dict().items()
-        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors}
+        return _arrays_of(self.network)
+
+    def player_weights(self) -> dict[str, NDArray[Any]]:
+        """Return the weights that play as arrays."""
+        self.finish()
+        return _arrays_of(self.player)
 
     def load_weights(self, weights: dict[str, NDArray[Any]]) -> None:
-        """Take over weights of the same shape."""
+        """Take over weights of the same shape; a mean begins anew."""
         self.finish()
-        self.network.load_state_dict({name: torch.tensor(a) for name, a in weights.items()})
+        self.network.load_state_dict(_tensors_of(weights))
+        self.player.load_state_dict(self.network.state_dict())
 
-    def take_over(self, weights: dict[str, NDArray[Any]]) -> bool:
-        """Take over weights, perhaps of a network with fewer blocks; tell whether it has grown."""
+    def take_over(
+        self, weights: dict[str, NDArray[Any]], mean: dict[str, NDArray[Any]] | None = None
+    ) -> bool:
+        """Take over weights and their mean; tell whether the network has grown since.
+
+        A network with more blocks than they are of grows, and its mean begins anew.
+        """
         has_grown = weights.keys() != self.network.state_dict().keys()
         if has_grown:
             grow(self.network, weights)
+            self.player.load_state_dict(self.network.state_dict())
         else:
             self.load_weights(weights)
+            if mean and self.has_mean:
+                self.player.load_state_dict(_tensors_of(mean))
         return has_grown
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """Return the optimiser's memory and torch's dice as arrays."""
+        """Return the mean, the optimiser's memory and torch's dice as arrays."""
         self.finish()
         arrays = {"torch_rng": torch.get_rng_state().numpy().copy()}
+        if self.has_mean:
+            arrays |= {f"mean.{name}": array for name, array in _arrays_of(self.player).items()}
         for index, memory in self._optimizer.state_dict()["state"].items():
             for name, value in memory.items():
                 arrays[f"optimizer.{index}.{name}"] = torch.as_tensor(value).cpu().numpy().copy()
@@ -207,6 +243,15 @@ def make_optimizer(
     if config.optimizer == "adamw":
         return torch.optim.AdamW(parameters, rate, weight_decay=config.l2, **options)
     return torch.optim.Adam(parameters, rate, weight_decay=2 * config.l2, **options)
+
+
+def _arrays_of(network: nn.Module) -> dict[str, NDArray[Any]]:
+    tensors = network.state_dict().items()
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors}
+
+
+def _tensors_of(weights: dict[str, NDArray[Any]]) -> dict[str, Tensor]:
+    return {name: torch.tensor(array) for name, array in weights.items()}
 
 
 def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
