@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.search.puct import add_noise
+from randori.search.priors import add_noise
 from randori.search.search import Search, SearchConfig
 from randori.search.tree import Trees, tree_of
 

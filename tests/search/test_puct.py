@@ -13,11 +13,13 @@ from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
-from randori.search.puct import Knobs, exp_of, open_root, soften
+from randori.search.priors import LONGER, SHORT, exp_of, open_root, soften
+from randori.search.puct import Knobs, urgency_of
 from randori.search.reroot import reroot
 from randori.search.search import Search, SearchConfig, make_questions, plant_all, step
 from randori.search.tree import (
     DRAWN,
+    LATER,
     LOST,
     NEVER,
     NODES,
@@ -26,12 +28,15 @@ from randori.search.tree import (
     WON,
     Trees,
     enlarge,
+    live_edges,
     make_trees,
     tree_of,
 )
 
 F = np.float32
 ZERO = F(0)
+GAMES = ["tictactoe", "connect4", "othello:size=6", "go:size=4"]
+LENGTHS = {SHORT * LONGER**k for k in range(6)}
 WORTH = {WON: F(1), LOST: F(-1), DRAWN: F(0)}
 Build = Callable[[Game], Any]
 
@@ -58,14 +63,13 @@ class Node:
     is_seized: bool = False
 
     def line_up(self) -> None:
-        """Put tried moves first, as they were first tried, then the likeliest, then the others.
+        """Put tried moves first, as they were first tried, then the others by their priors.
 
-        At the root these too go by their priors, and all keep their places from then on.
+        At the root all keep their places from then on.
         """
         tried = [edge for edge in self.edges if edge.tried]
         others = sorted((e for e in self.edges if not e.tried), key=lambda e: (-e.prior, e.rank))
-        by_rank = sorted(others[1:], key=lambda e: e.rank)
-        self.edges = tried + others[:1] + (others[1:] if self.is_root else by_rank)
+        self.edges = tried + others
 
 
 @dataclass
@@ -186,13 +190,17 @@ def assert_same(trees: Trees, slot: int, root: Node) -> int:
             node.line_up()
         assert record.live == (tried if at else len(node.edges))
         assert record.count == len(node.edges)
-        for k, edge in enumerate(node.edges):
+        assert record.held in ({record.count} | LENGTHS if at else {record.count})
+        assert record.live <= record.held <= record.count
+        left = LATER if record.live < record.count else NEVER
+        after = node.edges[record.live].prior if record.live < record.held else left
+        assert record.next == after
+        for k, edge in enumerate(node.edges[: record.held]):
             move, mine = tree.moves[record.first + k], tree.edges[record.first + k]
             assert (move.action, move.rank) == (edge.action, edge.rank)
             if node.judged:
                 assert move.prior == edge.prior
             if k >= record.live:
-                assert k > record.live or record.next == edge.prior
                 continue
             assert mine.tried == edge.tried
             assert (mine.child == NONE) == (edge.child is None)
@@ -234,7 +242,7 @@ def search_all(game: Game, evaluator: Any, states: Any, simulations: int, **opti
     return search
 
 
-@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("spec", GAMES)
 @pytest.mark.parametrize("solve", [True, False])
 @pytest.mark.parametrize(
     ("exploration", "fpu", "cache_mb"),
@@ -268,7 +276,7 @@ def test_equals_the_naive_search(
         assert (search.trees.nodes[:, 0].visits == 151).all()
 
 
-@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("spec", GAMES)
 @pytest.mark.parametrize("solve", [True, False])
 def test_the_first_of_equals_is_taken(spec: str, solve: bool, hashed: Build) -> None:
     """All moves alike and all positions even: nearly every choice is a tie."""
@@ -280,6 +288,19 @@ def test_the_first_of_equals_is_taken(spec: str, solve: bool, hashed: Build) -> 
     naive = Naive(game, evaluator.judge, solve=solve)
     for slot, state in enumerate(states):
         assert_same(search.trees, slot, naive.search(naive.node(state), 200))
+
+
+@pytest.mark.parametrize("spec", ["go:size=5", "shobu"])
+def test_lists_grow_as_they_are_used_up(spec: str, hashed: Build) -> None:
+    """A wide search: nodes with a short list, a longer one, and all their moves."""
+    game = game_of(spec)
+    evaluator = hashed(game)
+    states = positions_of(spec, 1)
+    search = search_all(game, evaluator, states, 1500, exploration=30.0)
+    naive = Naive(game, evaluator.judge, exploration=30.0)
+    assert_same(search.trees, 0, naive.search(naive.node(states[0]), 1500))
+    nodes = search.trees.nodes[0, 1 : search.trees.used[0, NODES]]
+    assert {int(n.held) for n in nodes if n.held < n.count} >= {SHORT, SHORT * LONGER}
 
 
 def test_logits_are_summed_over_factors(hashed: Build) -> None:
@@ -305,9 +326,10 @@ def test_exponentials_are_right_to_the_last_places() -> None:
     assert exp_of(ZERO) == 1.0
     assert 0 < exp_of(F(-1e9)) == exp_of(F(-np.inf)) < 1e-37
     odds = logits + F(5)
-    total = game_of("tictactoe").kernel(soften)(odds, len(odds), F(5))
-    assert np.array_equal(odds, [exp_of(F(F(x + F(5)) - F(5))) for x in logits])
-    assert total == pytest.approx(odds.astype(np.float64).sum(), rel=1e-5)
+    game_of("tictactoe").kernel(soften)(odds, len(odds))
+    expected = np.array([exp_of(F(F(x + F(5)) - F(5))) for x in logits])
+    np.testing.assert_allclose(odds, expected / expected.astype(np.float64).sum(), rtol=1e-5)
+    assert odds.astype(np.float64).sum() == pytest.approx(1, rel=1e-5)
 
 
 def test_budgets_are_each_slots_own(hashed: Build) -> None:
@@ -322,7 +344,7 @@ def test_budgets_are_each_slots_own(hashed: Build) -> None:
     game.kernel(plant_all)(trees, asked, states, 5)
     knobs = Knobs(1.5, 0.1, False, 1, False)
     while True:
-        rows, cramped = game.kernel(step)(trees, search._cache, asked, budgets, game.factors, knobs)
+        rows, cramped = game.kernel(step)(trees, search._cache, asked, budgets, knobs)
         assert not cramped
         if not rows:
             break
@@ -356,13 +378,14 @@ def test_enlarge_keeps_everything(hashed: Build) -> None:
         assert_same(trees, slot, naive.search(naive.node(state), 60))
 
 
-def move_root(trees: Trees, slot: int, root: int, factors: Any, knobs: Knobs) -> None:
+def move_root(trees: Trees, slot: int, root: int, knobs: Knobs) -> None:
     """Template: `reroot` in one slot."""
     reroot(tree_of(trees, slot), root)
-    open_root(tree_of(trees, slot), factors, knobs)
+    tree = tree_of(trees, slot)
+    open_root(tree, urgency_of(tree, 0, knobs.fpu))
 
 
-@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("spec", GAMES)
 @pytest.mark.parametrize("solve", [True, False])
 def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build) -> None:
     """Both slots move down a random branch, are compared, search on, and are compared again."""
@@ -376,16 +399,17 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
     moves = 0
     for _ in range(game.longest):
         for slot, root in enumerate(roots):
+            tree = tree_of(search.trees, slot)
             children = [
-                (e.child, int(record.child))
-                for e, record in zip(root.edges, search.trees.edges[slot], strict=False)
+                (e.child, int(tree.edges[edge].child))
+                for e, edge in zip(root.edges, live_edges(tree, 0), strict=True)
                 if e.child is not None
             ]
             if children:
                 roots[slot], at = children[rng.integers(len(children))]
                 roots[slot].is_root = True
                 roots[slot].line_up()
-                game.kernel(move_root)(search.trees, slot, at, game.factors, knobs)
+                game.kernel(move_root)(search.trees, slot, at, knobs)
                 moves += 1
             assert_same(search.trees, slot, roots[slot])
         search.run(60, skip_forced=False)

@@ -205,7 +205,7 @@ def search_with(rule: int, knobs: Knobs, simulations: int, hashed: Build) -> Tre
     budgets = np.array([simulations], dtype=np.int32)
     while True:
         rows, cramped = game.kernel(step)(
-            search.trees, search._cache, search._asked, budgets, game.factors, knobs
+            search.trees, search._cache, search._asked, budgets, knobs
         )
         assert not cramped
         if not rows:

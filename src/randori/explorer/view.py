@@ -109,7 +109,7 @@ def view_node(tree: Tree, node: int, bonus: Bonus) -> View:
     """Read one node of a search tree; of its moves those that are listed."""
     record = tree.nodes[node]
     tried = live_edges(tree, node)
-    others = range(tried.stop, tried.start + int(record.count))
+    others = range(tried.stop, tried.start + int(record.held))
     branches = [_branch(tree, node, e, bonus) for e in tried]
     branches += [_untried(tree, node, e, bonus) for e in others]
     return View(

@@ -223,6 +223,7 @@ class Game:
             "NUM_ACTIONS": self.num_actions,
             "MOST_LEGAL": self.most_legal,
             "NUM_LOGITS": self.num_logits,
+            "FACTORS": self.factors.astype(np.uint16),
             "NUM_FACTORS": self.factors.shape[1],
             "LONGEST": self.longest,
             "STATE_WORDS": self.num_words,

@@ -27,8 +27,9 @@ LONGEST = 0
 STATE_WORDS = 0
 INPUT_WORDS = 0
 NUM_LOGITS = 0
+FACTORS: NDArray[np.uint16] = np.zeros((0, 1), dtype=np.uint16)
 NUM_FACTORS = 1
-"""How many logits add up to an action's."""
+"""Which logits add up to an action's, and how many."""
 PASS_ACTION = -1
 """What hands the turn over, legal or not; -1 if the game has no such action."""
 STONE_WORDS = 0

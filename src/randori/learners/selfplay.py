@@ -145,7 +145,7 @@ class Group:
                 self._stale_steps -= 1
             rows, cramped = self._step(
                 self._trees, self._cache, self._asked, self._slots, self._harvest,
-                self._archive, self._temperatures, self._game.factors, self._knobs, self._habits,
+                self._archive, self._temperatures, self._knobs, self._habits,
             )  # fmt: skip
             expect_lawful(self._trees, self._game)
             if cramped:

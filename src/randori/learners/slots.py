@@ -28,6 +28,7 @@ from randori.learners.harvest import (
     surprise_of,
 )
 from randori.search.cache import Cache
+from randori.search.priors import add_noise, open_root
 from randori.search.puct import (
     AHEAD,
     DONE,
@@ -35,10 +36,9 @@ from randori.search.puct import (
     Knobs,
     Questions,
     absorb,
-    add_noise,
     foresee,
     gather,
-    open_root,
+    urgency_of,
 )
 from randori.search.reroot import reroot
 from randori.search.roots import (
@@ -274,7 +274,6 @@ def finish_move(
     harvest: Harvest,
     archive: Archive,
     temperatures: NDArray[np.float64],
-    factors: NDArray[np.int32],
     knobs: Knobs,
     habits: Habits,
 ) -> bool:
@@ -302,7 +301,7 @@ def finish_move(
         plant(tree, root)
     else:
         reroot(tree, wide(tree.edges[edge].child))
-        open_root(tree, factors, knobs)
+        open_root(tree, urgency_of(tree, wide(0), knobs.fpu))
     if tree.nodes[0].count == 0:
         finish_game(tree, slots, slot, harvest, archive, habits)
     return True
@@ -346,7 +345,6 @@ def play_on(
     harvest: Harvest,
     archive: Archive,
     temperatures: NDArray[np.float64],
-    factors: NDArray[np.int32],
     knobs: Knobs,
     habits: Habits,
 ) -> tuple[int, bool]:
@@ -360,18 +358,16 @@ def play_on(
         if slot + AHEAD < len(slots.budget):
             foresee(trees, cache, asked, slot + AHEAD)
         tree = tree_of(trees, slot)
-        absorb(tree, cache, asked, slot, factors, knobs)
+        absorb(tree, cache, asked, slot, knobs)
         why = DONE
         for _ in range(PATIENCE):
             budget = wide(slots.budget[slot])
-            why = gather(tree, cache, asked, slot, rows, budget, factors, knobs)
+            why = gather(tree, cache, asked, slot, rows, budget, knobs)
             if why != DONE:
                 break
             if slots.budget[slot] == 0:
                 open_search(tree, slots, slot, knobs, habits)
-            elif not finish_move(
-                tree, slots, slot, harvest, archive, temperatures, factors, knobs, habits
-            ):
+            elif not finish_move(tree, slots, slot, harvest, archive, temperatures, knobs, habits):
                 break
         rows += asked.in_flight[slot]
         cramped |= why == NO_ROOM

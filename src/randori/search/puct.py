@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.dice import Dice, gamma
 from randori.games.kernels import inlined, prefetch, wide
-from randori.games.rules import NUM_FACTORS, NUM_LOGITS, planes
+from randori.games.rules import NUM_LOGITS, planes
 from randori.search.cache import Cache, key_of, place_of, recall, remember
+from randori.search.priors import is_used_up, open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
     EDGE,
@@ -33,14 +33,9 @@ from randori.search.tree import (
     Trees,
     add_node,
     back_up,
-    bring_forward,
     has_room,
-    list_moves,
     proven_value,
     seize,
-    sort_root,
-    try_next,
-    wake,
 )
 
 DONE: int = wide(-1)
@@ -49,8 +44,6 @@ BUSY: int = wide(-3)
 """Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
 
 
-LN2_HIGH = np.float32(355 / 512)
-LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 EDGES_A_LINE = 64 // EDGE.itemsize
 LOGITS_A_LINE = 16
 AHEAD = 3
@@ -147,13 +140,18 @@ def pick_root(tree: Tree, knobs: Knobs) -> int:
 
 
 @inlined
-def descend(tree: Tree, factors: NDArray[np.int32], knobs: Knobs) -> int:
-    """Walk from the root to a node that nobody has judged or whose result is known."""
+def descend(tree: Tree, knobs: Knobs) -> int:
+    """Walk from the root to a node that nobody has judged or whose result is known.
+
+    Returns NO_ROOM if a node on the way needs a list that does not fit; nothing is lost then.
+    """
     node = wide(0)
     tree.path[0] = 0
     while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
-        if tree.nodes[node].first == NONE:
-            open_node(tree, node, tree.logits[node], factors)
+        if is_used_up(tree, node):
+            if not has_room(tree, 1):
+                return NO_ROOM
+            open_node(tree, node, tree.logits[node])
             if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
                 break
         note(tree, node)
@@ -230,15 +228,16 @@ def next_leaf(
     slot: int,
     row: int,
     budget: int,
-    factors: NDArray[np.int32],
     knobs: Knobs,
 ) -> int:
     """Run simulations until one needs the evaluator; write its question to `row`."""
     while not is_spent(tree, budget, knobs):
-        # A descent lists the moves of one node; those in flight may bring theirs with the answers.
+        # Where logits are not kept, the answers bring lists of moves: this one's, those in flight.
         if not has_room(tree, 1 + asked.in_flight[slot]):
             return NO_ROOM
-        node = descend(tree, factors, knobs)
+        node = descend(tree, knobs)
+        if node == NO_ROOM:
+            return NO_ROOM
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue
@@ -250,7 +249,7 @@ def next_leaf(
         key = key_of(asked.words[row])
         place = recall(cache, key)
         if place >= 0:
-            judge(tree, node, cache.values[place], cache.logits[place], factors, knobs)
+            judge(tree, node, cache.values[place], cache.logits[place], knobs)
             if node == 0 and knobs.solve:
                 seize(tree)
             continue
@@ -267,127 +266,20 @@ def judge(
     node: int,
     value: np.float32,
     logits: NDArray[np.float32],
-    factors: NDArray[np.int32],
     knobs: Knobs,
 ) -> None:
     """Take what the evaluator says about a node, and back its value up."""
     tree.nodes[node].value = value
     tree.nodes[node].judged = 1
     if node == 0:
-        set_priors(tree, node, logits, factors)
-        tree.nodes[node].live = 0
-        wake(tree, node, urgency_of(tree, node, knobs.fpu))
-        sort_root(tree)
+        weigh_root(tree, logits, urgency_of(tree, node, knobs.fpu))
     elif NUM_LOGITS > MOST_LOGITS:
-        open_node(tree, node, logits, factors)
+        open_node(tree, node, logits)
     else:
         kept = tree.logits[node]
         for p in range(NUM_LOGITS):
             kept[p] = logits[p]
     back_up(tree, node, value, knobs.solve)
-
-
-@inlined
-def open_node(
-    tree: Tree, node: int, logits: NDArray[np.float32], factors: NDArray[np.int32]
-) -> None:
-    """List the moves of a node that was judged, with their priors."""
-    list_moves(tree, node)
-    if tree.nodes[node].count > 0:
-        first = wide(tree.nodes[node].first)
-        best = set_priors(tree, node, logits, factors)
-        bring_forward(tree, node, first, first + best)
-
-
-def open_root(tree: Tree, factors: NDArray[np.int32], knobs: Knobs) -> None:
-    """Give all its moves to a root that was an inner node."""
-    root = wide(0)
-    if tree.nodes[root].first == NONE and tree.nodes[root].proven == UNKNOWN:
-        open_node(tree, root, tree.logits[root], factors)
-    wake(tree, root, urgency_of(tree, root, knobs.fpu))
-    sort_root(tree)
-
-
-def exp_of(x: np.float32) -> np.float32:
-    """Return e ** x for x ≤ 0, within two units in the last place; below −87 as at −87.
-
-    A loop over it uses vector instructions, and it has the same bits everywhere; the C library's
-    does neither.
-    """
-    x = max(x, np.float32(-87.0))
-    twos = np.int32(x * np.float32(1.44269504) - np.float32(0.5))
-    n = np.float32(twos)
-    r = x - n * LN2_HIGH - n * LN2_LOW
-    series = np.float32(1 / 720) + r * np.float32(1 / 5040)
-    series = np.float32(1 / 120) + r * series
-    series = np.float32(1 / 24) + r * series
-    series = np.float32(1 / 6) + r * series
-    series = np.float32(0.5) + r * series
-    series = np.float32(1.0) + r * (np.float32(1.0) + r * series)
-    power = np.int32(twos + np.int32(127)) << np.int32(23)
-    return series * np.int32(power).view(np.float32)
-
-
-def soften(odds: NDArray[np.float32], count: int, top: np.float32) -> np.float32:
-    """Turn logits into their exponentials, the largest into 1; return the sum."""
-    for k in range(count):
-        odds[k] = exp_of(odds[k] - top)
-    a = b = c = d = np.float32(0.0)  # four sums at once need not wait for each other
-    whole = count - count % 4
-    for k in range(0, whole, 4):
-        a += odds[k]
-        b += odds[k + 1]
-        c += odds[k + 2]
-        d += odds[k + 3]
-    for k in range(whole, count):
-        a += odds[k]
-    return (a + b) + (c + d)
-
-
-@inlined
-def set_priors(
-    tree: Tree, node: int, logits: NDArray[np.float32], factors: NDArray[np.int32]
-) -> int:
-    """Softmax over the legal actions; an action's logit is the sum of its factors' logits.
-
-    Returns the place of the largest.
-    """
-    first = wide(tree.nodes[node].first)
-    count = wide(tree.nodes[node].count)
-    odds = tree.odds
-    best = wide(0)
-    top = np.float32(-np.inf)
-    for k in range(count):
-        action = tree.moves[first + k].action
-        logit = np.float32(0.0)
-        for f in range(NUM_FACTORS):
-            logit += logits[factors[action, f]]
-        odds[k] = logit
-        if logit > top:
-            top = logit
-            best = k
-    total = soften(odds, count, top)
-    for k in range(count):
-        tree.moves[first + k].prior = odds[k] / total
-    return best
-
-
-def add_noise(tree: Tree, dice: Dice, alpha: float, share: float) -> None:
-    """Mix Dirichlet noise into the priors at the root; alpha 0 stands for 10 / legal actions."""
-    first = tree.nodes[0].first
-    count = tree.nodes[0].count
-    if alpha == 0.0:
-        alpha = 10.0 / count
-    total = 0.0
-    noise = tree.weights
-    for k in range(count):
-        noise[k] = gamma(dice, alpha)
-        total += noise[k]
-    if total > 0.0:
-        for k in range(count):
-            prior = tree.edges[first + k].prior
-            tree.edges[first + k].prior = (1.0 - share) * prior + share * noise[k] / total
-    sort_root(tree)
 
 
 def lend(tree: Tree, node: int) -> None:
@@ -427,7 +319,6 @@ def absorb(
     cache: Cache,
     asked: Questions,
     slot: int,
-    factors: NDArray[np.int32],
     knobs: Knobs,
 ) -> None:
     """Take the answers for one tree: judge its leaves and back their values up."""
@@ -438,7 +329,7 @@ def absorb(
         if knobs.leaves > 1:
             repay(tree, node)
         remember(cache, asked.keys[slot, k], value, asked.logits[row])
-        judge(tree, node, value, asked.logits[row], factors, knobs)
+        judge(tree, node, value, asked.logits[row], knobs)
     asked.in_flight[slot] = 0
 
 
@@ -450,7 +341,6 @@ def gather(
     slot: int,
     row: int,
     budget: int,
-    factors: NDArray[np.int32],
     knobs: Knobs,
 ) -> int:
     """Put the next questions of one tree into rows from `row` on.
@@ -462,7 +352,7 @@ def gather(
     if knobs.solve and tree.used[SEIZED] == 0:
         seize(tree)
     for k in range(knobs.leaves):
-        node = next_leaf(tree, cache, asked, slot, row + k, budget, factors, knobs)
+        node = next_leaf(tree, cache, asked, slot, row + k, budget, knobs)
         if node < 0:
             return node
         if knobs.leaves > 1:

@@ -11,7 +11,6 @@ from randori.search.tree import (
     RULE,
     SEIZED,
     Tree,
-    copy_move,
 )
 
 
@@ -39,7 +38,7 @@ def reroot(tree: Tree, root: int) -> None:
             tree.listed[lists] = places[node]
             move_list(tree, node, edges)
             lists += 1
-            edges += tree.nodes[node].count
+            edges += tree.nodes[node].held
     for node in range(root, tree.used[NODES]):
         if places[node] != NONE:
             move_node(tree, node, wide(places[node]))
@@ -54,8 +53,8 @@ def reroot(tree: Tree, root: int) -> None:
 def move_list(tree: Tree, node: int, to: int) -> None:
     """Move the moves and edges of a node to the front; its children are about to move, too."""
     first = wide(tree.nodes[node].first)
-    for k in range(tree.nodes[node].count):
-        copy_move(tree, to + k, first + k)
+    for k in range(tree.nodes[node].held):
+        tree.packed[to + k] = tree.packed[first + k]
     for k in range(tree.nodes[node].live):
         child = tree.edges[first + k].child
         tree.edges[to + k].q = tree.edges[first + k].q
@@ -71,11 +70,12 @@ def move_node(tree: Tree, node: int, to: int) -> None:
     """Move a node to the front; its parent has moved already."""
     for w in range(STATE_WORDS):
         tree.states[to, w] = tree.states[node, w]
-    if tree.nodes[node].first == NONE:
+    if tree.nodes[node].first == NONE or tree.nodes[node].held < tree.nodes[node].count:
         for p in range(tree.logits.shape[1]):
             tree.logits[to, p] = tree.logits[node, p]
     tree.nodes[to].first = tree.nodes[node].first
     tree.nodes[to].count = tree.nodes[node].count
+    tree.nodes[to].held = tree.nodes[node].held
     tree.nodes[to].live = tree.nodes[node].live
     tree.nodes[to].visits = tree.nodes[node].visits
     tree.nodes[to].parent = tree.places[tree.nodes[node].parent]

@@ -10,12 +10,12 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
-from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather, open_node
+from randori.search.priors import open_wholly
+from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
 from randori.search.tree import (
     DRAWN,
     LOST,
     NONE,
-    UNKNOWN,
     WON,
     Tree,
     Trees,
@@ -109,7 +109,6 @@ def step(
     cache: Cache,
     asked: Questions,
     budgets: NDArray[np.int32],
-    factors: NDArray[np.int32],
     knobs: Knobs,
 ) -> tuple[int, bool]:
     """Take the answers, put new questions; return how many, and whether a tree lacks room."""
@@ -119,22 +118,21 @@ def step(
         if slot + AHEAD < len(budgets):
             foresee(trees, cache, asked, slot + AHEAD)
         tree = tree_of(trees, slot)
-        absorb(tree, cache, asked, slot, factors, knobs)
-        why = gather(tree, cache, asked, slot, rows, budgets[slot], factors, knobs)
+        absorb(tree, cache, asked, slot, knobs)
+        why = gather(tree, cache, asked, slot, rows, budgets[slot], knobs)
         rows += asked.in_flight[slot]
         cramped |= why == NO_ROOM
     return rows, cramped
 
 
-def open_one(trees: Trees, slot: int, node: int, factors: NDArray[np.int32]) -> bool:
-    """List the moves of a node that was judged, if they are not; false when there is no room."""
+def open_one(trees: Trees, slot: int, node: int) -> bool:
+    """List all moves of a node that was judged, if they are not; false when there is no room."""
     tree = tree_of(trees, slot)
-    record = tree.nodes[node]
-    if record.first != NONE or not record.judged or record.proven != UNKNOWN:
+    if not tree.nodes[node].judged:
         return True
     if not has_room(tree, 1):
         return False
-    open_node(tree, node, tree.logits[node], factors)
+    open_wholly(tree, node, tree.logits[node])
     return True
 
 
@@ -184,9 +182,7 @@ class Search:
         knobs = Knobs(config.exploration, config.fpu, config.solve, self._leaves, skip_forced)
         kernel = self.game.kernel(step)
         while True:
-            rows, cramped = kernel(
-                self.trees, self._cache, self._asked, budgets, self.game.factors, knobs
-            )
+            rows, cramped = kernel(self.trees, self._cache, self._asked, budgets, knobs)
             expect_lawful(self.trees, self.game)
             if cramped:
                 self.trees = enlarge(self.trees, self.game)
@@ -198,8 +194,8 @@ class Search:
                 return
 
     def list_moves(self, node: int, slot: int = 0) -> None:
-        """List the moves of a node that was judged, as its second visit would."""
-        while not self.game.kernel(open_one)(self.trees, slot, node, self.game.factors):
+        """List all moves of a node that was judged."""
+        while not self.game.kernel(open_one)(self.trees, slot, node):
             self.trees = enlarge(self.trees, self.game)
 
     def analysis(self, slot: int = 0) -> Analysis:

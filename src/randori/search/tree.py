@@ -6,9 +6,9 @@ most moves are never tried, so nothing is done before it is needed:
 
 - A new node has a position and, once the evaluator has answered, a value and logits. Its moves are
   listed, with their priors, when a second visit goes through it.
-- A listed node owns a run of moves and of edges, one a legal action. Those that were tried come
-  first, in the order of their first visit; only they have an edge. The likeliest of the others
-  follows: no rule would try any other next, because untried moves differ in their prior alone.
+- A listed node owns a run of moves and of edges: its likeliest moves in order, a few at first. They
+  are tried in that order, because untried moves differ in their prior alone; only those that were
+  tried have an edge. When the run is used up, a longer one takes its place.
 - The root is searched by rules of its own, so all its moves have edges; the untried ones stand by
   their priors, with noise.
 
@@ -33,6 +33,8 @@ NONE: int = wide(-1)
 """No such node or edge."""
 
 NEVER = np.float32(-np.inf)
+LATER = np.float32(np.inf)
+"""What stands for the prior of the next move where it is not listed yet."""
 PATH = 15
 """Nodes of a descent that are noted."""
 MOST_LOGITS = 512
@@ -43,12 +45,13 @@ NODE = np.dtype(
     [
         ("first", np.int32),  # its first move and edge; NONE until they are listed
         ("count", np.int16),  # how many moves it has; 0 until they are listed
-        ("live", np.int16),  # how many of them have edges
+        ("held", np.int16),  # how many of them are listed
+        ("live", np.int16),  # how many of those have edges
         ("visits", np.int32),  # simulations that reached it, its own evaluation included
         ("parent", np.int32),  # the node above, NONE for the root
         ("via", np.int32),  # the edge that leads to it
         ("value", np.float32),  # its own evaluation
-        ("next", np.float32),  # the largest prior of a move without an edge, NEVER if there is none
+        ("next", np.float32),  # the prior of the first move without an edge, NEVER or LATER
         ("proven", np.int8),  # UNKNOWN, WON, LOST or DRAWN
         ("judged", np.int8),  # 1 once the evaluator has answered
     ],
@@ -56,12 +59,14 @@ NODE = np.dtype(
 )
 MOVE = np.dtype(
     [
-        ("prior", np.float32),  # its probability by the evaluator, without noise
         ("action", np.uint16),
         ("rank", np.int16),  # its place in the order of `legal`
+        ("prior", np.float32),  # its probability by the evaluator, without noise
     ],
     align=True,
 )
+RANK_SHIFT, PRIOR_SHIFT = np.uint64(16), np.uint64(32)
+"""Where rank and prior stand in a MOVE that is read as one word."""
 EDGE = np.dtype(
     [
         ("q", np.float32),  # mean value of the simulations that went through it; urgency before
@@ -93,6 +98,8 @@ class Trees(NamedTuple):
     """[B, N] NODE"""
     moves: Any
     """[B, E] MOVE"""
+    packed: NDArray[np.uint64]
+    """[B, E] the same memory, a move a word"""
     edges: Any
     """[B, E] EDGE"""
     logits: NDArray[np.float32]
@@ -101,7 +108,7 @@ class Trees(NamedTuple):
     """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
     or 0, how the root chooses, and whether it was searched for moves that win at once"""
     listed: NDArray[np.int32]
-    """[B, N] the nodes whose moves are listed, in the order of their lists"""
+    """[B, N] the nodes whose moves are listed, in the order of their runs"""
     luck: NDArray[np.float32]
     """[B, most_legal] Gumbel noise of the root's moves, where it is used"""
     actions: NDArray[np.int32]
@@ -112,6 +119,8 @@ class Trees(NamedTuple):
     """[most_legal] scratch for drawing moves and noise"""
     odds: NDArray[np.float32]
     """[most_legal] scratch for the softmax"""
+    keys: NDArray[np.uint64]
+    """[most_legal] scratch for the order of moves"""
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
     and the one after its last: what the next step will read"""
@@ -123,6 +132,7 @@ class Tree(NamedTuple):
     states: NDArray[np.uint64]
     nodes: Any
     moves: Any
+    packed: NDArray[np.uint64]
     edges: Any
     logits: NDArray[np.float32]
     used: NDArray[np.int32]
@@ -132,16 +142,19 @@ class Tree(NamedTuple):
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
     odds: NDArray[np.float32]
+    keys: NDArray[np.uint64]
     path: NDArray[np.int32]
 
 
 def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
     """Allocate empty trees."""
     kept_logits = game.num_logits if game.num_logits <= MOST_LOGITS else 0
+    moves = np.zeros((slots, edges), dtype=MOVE)
     return Trees(
         np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
         np.zeros((slots, nodes), dtype=NODE).view(np.recarray),
-        np.zeros((slots, edges), dtype=MOVE).view(np.recarray),
+        moves.view(np.recarray),
+        moves.view(np.uint64),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
         np.zeros((slots, nodes, kept_logits), dtype=np.float32),
         np.zeros((slots, 6), dtype=np.int32),
@@ -151,6 +164,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
         np.zeros(game.most_legal, dtype=np.float32),
+        np.zeros(game.most_legal, dtype=np.uint64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
 
@@ -185,6 +199,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.states[slot],
         trees.nodes[slot],
         trees.moves[slot],
+        trees.packed[slot],
         trees.edges[slot],
         trees.logits[slot],
         trees.used[slot],
@@ -194,6 +209,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.places,
         trees.weights,
         trees.odds,
+        trees.keys,
         trees.paths[slot],
     )
 
@@ -211,9 +227,12 @@ def tried_edges(tree: Tree, node: int) -> list[int]:
 
 @inlined
 def has_room(tree: Tree, lists: int) -> bool:
-    """Tell whether one more node fits, and so many lists of moves."""
+    """Tell whether one more node fits, and so many lists of moves.
+
+    One more list always stays free, for a node that becomes the root and gets all its moves.
+    """
     nodes_fit = tree.used[NODES] < len(tree.nodes)
-    return nodes_fit and tree.used[EDGES] + lists * MOST_LEGAL <= len(tree.edges)
+    return nodes_fit and tree.used[EDGES] + (lists + 1) * MOST_LEGAL <= len(tree.edges)
 
 
 @inlined
@@ -243,7 +262,6 @@ def plant(tree: Tree, state: State) -> None:
     finish_node(tree, NONE, NONE)
     if tree.nodes[0].proven == UNKNOWN:
         list_moves(tree, wide(0))
-        wake(tree, wide(0), np.float32(0.0))
 
 
 @inlined
@@ -260,6 +278,7 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
         proven = WON if (result == FIRST) == first_moves else LOST
     tree.nodes[node].first = NONE
     tree.nodes[node].count = 0
+    tree.nodes[node].held = 0
     tree.nodes[node].live = 0
     tree.nodes[node].visits = 0
     tree.nodes[node].value = 0.0
@@ -271,78 +290,65 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
 
 
 @inlined
-def list_moves(tree: Tree, node: int) -> None:
-    """List the legal actions of a node whose game goes on; there must be room."""
-    first = tree.used[EDGES]
-    count = legal(tree.states[node], tree.actions)
+def find_moves(tree: Tree, node: int) -> int:
+    """Put the legal actions of a node whose game goes on into `actions`; return how many."""
+    count = wide(legal(tree.states[node], tree.actions))
     if count > MOST_LEGAL:
         tree.used[BROKEN] = TOO_MANY
-        count = MOST_LEGAL
+        count = wide(MOST_LEGAL)
     elif count == 0:
         tree.used[BROKEN] = NONE_LEFT
         tree.nodes[node].proven = DRAWN
-    for k in range(count):
-        tree.moves[first + k].prior = 0.0
-        tree.moves[first + k].action = tree.actions[k]
-        tree.moves[first + k].rank = k
-    tree.nodes[node].first = first
+    return count
+
+
+@inlined
+def enlist(tree: Tree, node: int, count: int, held: int) -> None:
+    """Give a node a run for `held` of its `count` moves; there must be room."""
+    if tree.nodes[node].first != NONE:
+        strike_off(tree, node)
+    tree.nodes[node].first = tree.used[EDGES]
     tree.nodes[node].count = count
-    tree.nodes[node].next = NEVER
-    tree.used[EDGES] = first + count
+    tree.nodes[node].held = held
+    tree.used[EDGES] += held
     tree.listed[tree.used[LISTS]] = node
     tree.used[LISTS] += 1
 
 
+def strike_off(tree: Tree, node: int) -> None:
+    """Forget where the moves of a node were listed."""
+    place = 0
+    while tree.listed[place] != node:
+        place += 1
+    tree.used[LISTS] -= 1
+    for i in range(place, tree.used[LISTS]):
+        tree.listed[i] = tree.listed[i + 1]
+
+
+@inlined
+def word_of(prior: np.float32, rank: int, action: int) -> np.uint64:
+    """Pack a move."""
+    bits = np.uint64(np.float32(prior).view(np.uint32)) << PRIOR_SHIFT
+    return bits | np.uint64(rank) << RANK_SHIFT | np.uint64(action)
+
+
+def list_moves(tree: Tree, node: int) -> None:
+    """List all legal actions of a node whose game goes on, as they come, and give them edges."""
+    count = find_moves(tree, node)
+    enlist(tree, node, count, count)
+    first = wide(tree.nodes[node].first)
+    for k in range(count):
+        tree.packed[first + k] = word_of(np.float32(0.0), k, tree.actions[k])
+    wake(tree, node, np.float32(0.0))
+
+
 def wake(tree: Tree, node: int, urgency: np.float32) -> None:
-    """Give edges to all moves of a listed node that have none."""
-    first = tree.nodes[node].first
+    """Give edges to all moves of a node that have none; all are listed."""
+    first = wide(tree.nodes[node].first)
     for e in range(first + tree.nodes[node].live, first + tree.nodes[node].count):
         give_edge(tree, e, urgency)
     tree.nodes[node].live = tree.nodes[node].count
     tree.nodes[node].next = NEVER
-
-
-@inlined
-def copy_move(tree: Tree, to: int, at: int) -> None:
-    """Copy a record of `moves`."""
-    tree.moves[to].prior = tree.moves[at].prior
-    tree.moves[to].action = tree.moves[at].action
-    tree.moves[to].rank = tree.moves[at].rank
-
-
-@inlined
-def lift(tree: Tree, at: int, to: int) -> None:
-    """Put the move at `at` before those from `to` on, which keep their order."""
-    prior = tree.moves[at].prior
-    action = tree.moves[at].action
-    rank = tree.moves[at].rank
-    for e in range(at, to, -1):
-        copy_move(tree, e, e - 1)
-    tree.moves[to].prior = prior
-    tree.moves[to].action = action
-    tree.moves[to].rank = rank
-
-
-def sort_root(tree: Tree) -> None:
-    """Put the root's untried moves in the order of their priors; equals stay as they were.
-
-    What was tried stands before them already, unless it wins at once: then order does not matter.
-    """
-    root = tree.nodes[0]
-    front = wide(root.first)
-    end = front + root.count
-    while front < end and tree.edges[front].tried > 0:
-        front += 1
-    for e in range(front + 1, end):
-        if tree.edges[e].tried > 0:
-            return
-        prior = tree.edges[e].prior
-        to = e
-        while to > front and tree.edges[to - 1].prior < prior:
-            tree.edges[to].prior = tree.edges[to - 1].prior
-            to -= 1
-        tree.edges[to].prior = prior
-        lift(tree, e, to)
 
 
 @inlined
@@ -352,51 +358,6 @@ def give_edge(tree: Tree, edge: int, urgency: np.float32) -> None:
     tree.edges[edge].prior = tree.moves[edge].prior
     tree.edges[edge].tried = 0
     tree.edges[edge].child = NONE
-
-
-@inlined
-def line_up(tree: Tree, node: int) -> None:
-    """Bring the likeliest move without an edge to the front of those.
-
-    Of equals the first in the order of `legal` wins.
-    """
-    front = wide(tree.nodes[node].first) + tree.nodes[node].live
-    end = wide(tree.nodes[node].first) + tree.nodes[node].count
-    if front >= end:
-        tree.nodes[node].next = NEVER
-        return
-    largest = tree.moves[front].prior
-    whole = end - (end - front) % 4
-    a = b = c = d = largest
-    for e in range(front, whole, 4):  # four at once need not wait for each other
-        a = max(a, tree.moves[e].prior)
-        b = max(b, tree.moves[e + 1].prior)
-        c = max(c, tree.moves[e + 2].prior)
-        d = max(d, tree.moves[e + 3].prior)
-    for e in range(whole, end):
-        a = max(a, tree.moves[e].prior)
-    largest = max(max(a, b), max(c, d))
-    best = front
-    while best < end - 1 and tree.moves[best].prior != largest:  # bounded: a prior may be no number
-        best += 1
-    bring_forward(tree, node, front, best)
-
-
-@inlined
-def bring_forward(tree: Tree, node: int, front: int, best: int) -> None:
-    """Make the move at `best` the next to be tried."""
-    lift(tree, best, front)
-    tree.nodes[node].next = tree.moves[front].prior
-
-
-@inlined
-def try_next(tree: Tree, node: int, urgency: np.float32) -> int:
-    """Give the likeliest move without an edge one, and return it; the next takes its place."""
-    edge = wide(tree.nodes[node].first) + tree.nodes[node].live
-    give_edge(tree, edge, urgency)
-    tree.nodes[node].live += 1
-    line_up(tree, node)
-    return edge
 
 
 def proven_value(proven: int) -> np.float32:

@@ -27,7 +27,6 @@ from randori.search.tree import (
     plant,
     proven_value,
     tree_of,
-    wake,
 )
 from randori.search.uniform import play_out
 
@@ -67,7 +66,6 @@ def simulate(
         while not is_new and tree.nodes[node].proven == UNKNOWN:
             if tree.nodes[node].first == NONE:
                 list_moves(tree, node)
-                wake(tree, node, np.float32(0.0))
                 if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
                     break
             edge = pick_by_ucb(tree, node, exploration, dice)
