@@ -118,6 +118,15 @@ def test_games_that_are_all_the_same(made, rows_of, spec):
     assert finding.value == pytest.approx(0.01)
 
 
+def test_games_that_lose_their_variety(made, rows_of):
+    rows = rows_of("connect4")
+    thrice = {name: np.tile(a, (3, 1) if a.ndim == 2 else 3) for name, a in rows.items()}
+    finding = rules.distinct_positions(gather(made("connect4", {1: thrice})), None)
+    assert finding.verdict == "odd"
+    assert "archive" in finding.advice
+    assert 0.25 < finding.value < 0.4
+
+
 def test_a_small_game_must_repeat_itself(made, rows_of):
     rows = rows_of("tictactoe", 400)
     finding = rules.distinct_positions(gather(made("tictactoe", {1: rows})), None)

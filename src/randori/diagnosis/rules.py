@@ -26,6 +26,9 @@ from randori.runs.health import (
 
 EARLY = 200
 """Gradient steps before which a network need not have learnt anything."""
+VARIED, MONOTONOUS = 0.5, 0.1
+"""Distinct positions against those of random play: healthy above, sick below. A Connect 4 run that
+stayed weak had fallen to 0.4."""
 PARTS = 8
 """Points of a trend that is computed from rows."""
 NO_NETWORK = "no network of this run could be asked about its rows"
@@ -163,10 +166,10 @@ def distinct_positions(evidence: Evidence, trial: Trial | None) -> Finding:
     keep = len(rows) / max(1.0, rows.games * length)
     usual = random_distinct_share(evidence.game, len(rows), keep)
     ratio = value / max(usual, 1e-9)
-    verdict = _grade(ratio, ratio < 0.15, ratio < 0.05)
+    verdict = _grade(ratio, ratio < VARIED, ratio < MONOTONOUS)
     sentence = f"random games of as many rows would have {percent(usual)}"
     advice = ""
-    if ratio < 0.15:
+    if ratio < VARIED:
         sentence = f"self-play repeats itself; {sentence}"
         advice = (
             "raise selfplay.archive, the selfplay.temperature points and selfplay.noise_share; "
