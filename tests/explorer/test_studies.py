@@ -11,7 +11,7 @@ import pytest
 from randori.agents.registry import load_agent
 from randori.errors import UserError
 from randori.explorer.engines import open_engine
-from randori.explorer.studies import Study
+from randori.explorer.studies import Study, follow
 from randori.explorer.trees import PuctEngine
 from randori.games.game import Game
 from randori.games.registry import load_game
@@ -64,6 +64,20 @@ def test_puct_goes_on_where_it_stopped(connect4: Game, parts: tuple[int, ...]) -
     for part in parts:
         split.run(part)
     assert split.spent == whole.spent == 100
+    assert everything(split) == everything(whole)
+
+
+def test_all_moves_are_shown_and_looking_changes_nothing() -> None:
+    """On a board where a node lists but a few of its moves."""
+    game = load_game("go:size=5")
+    whole, split = (puct(game).study(game.start()) for _ in range(2))
+    whole.run(400)
+    split.run(200)
+    best = split.look([]).line[0].action
+    for path in ([], [best]):
+        shown = [one.action for one in split.look(path).branches]
+        assert sorted(shown) == follow(game.start(), path).actions()
+    split.run(200)
     assert everything(split) == everything(whole)
 
 

@@ -355,6 +355,27 @@ def test_a_saved_group_plays_on(spec: str, hashed: Build) -> None:
         replay(game, record)
 
 
+def test_a_saved_group_whose_trees_grew_plays_on(
+    hashed: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slot without room sits out a step, so both must have as much of it."""
+    monkeypatch.setattr(selfplay, "SPARE", 1)
+    game = game_of("go:size=6")
+    config = config_of(6, 5, full_share=0.5, cache_mb=0.01)
+    original = make_group(game, hashed(game), config, 1)
+    room = original._trees.edges.shape
+    play_games(original, 2)
+    assert original._trees.edges.shape > room
+    original.take()
+    saved = original.save()
+    restored = make_group(game, hashed(game), config, 99)
+    restored.restore(saved)
+    original.forget_trees()
+    theirs, ours = (play_games(group, 40) for group in (original, restored))
+    assert theirs[0] == ours[0], "the same games in the same order"
+    assert np.array_equal(theirs[1].states, ours[1].states)
+
+
 def test_a_group_of_another_size_is_refused(hashed: Build) -> None:
     game = game_of("connect4")
     saved = make_group(game, hashed(game), config_of(4)).save()

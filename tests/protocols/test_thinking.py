@@ -35,6 +35,8 @@ class Now:
 class SlowGrowth:
     """A search without thoughts, at a thousand simulations a second after a slow start."""
 
+    node_bytes = 1000
+
     def __init__(self, now: Now, start: float) -> None:
         self._now, self.start = now, start
         self.done = 0

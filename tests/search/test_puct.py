@@ -13,7 +13,7 @@ from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
-from randori.search.priors import LONGER, SHORT, exp_of, open_root, soften
+from randori.search.priors import FEW, LONGER, SHORT, exp_of, open_root, soften
 from randori.search.puct import Knobs, urgency_of
 from randori.search.reroot import reroot
 from randori.search.search import Search, SearchConfig, make_questions, plant_all, step
@@ -301,6 +301,7 @@ def test_lists_grow_as_they_are_used_up(spec: str, hashed: Build) -> None:
     assert_same(search.trees, 0, naive.search(naive.node(states[0]), 1500))
     nodes = search.trees.nodes[0, 1 : search.trees.used[0, NODES]]
     assert {int(n.held) for n in nodes if n.held < n.count} >= {SHORT, SHORT * LONGER}
+    assert spec != "go:size=5" or any(n.held == n.count > FEW for n in nodes)
 
 
 def test_logits_are_summed_over_factors(hashed: Build) -> None:
@@ -396,7 +397,7 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
     knobs = Knobs(1.5, 0.1, solve, 1, False)
     roots = [naive.search(naive.node(state), 60) for state in positions_of(spec, 2)]
     rng = np.random.default_rng(1)
-    moves = 0
+    moves = shortened = 0
     for _ in range(game.longest):
         for slot, root in enumerate(roots):
             tree = tree_of(search.trees, slot)
@@ -406,6 +407,9 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
                 if e.child is not None
             ]
             if children:
+                shortened += sum(
+                    int(tree.nodes[at].held < tree.nodes[at].count) for _, at in children
+                )
                 roots[slot], at = children[rng.integers(len(children))]
                 roots[slot].is_root = True
                 roots[slot].line_up()
@@ -416,6 +420,7 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
         for slot, root in enumerate(roots):
             assert_same(search.trees, slot, naive.search(root, 60))
     assert moves > 6
+    assert shortened or spec != "go:size=4"
 
 
 def test_forced_moves_are_not_searched(hashed: Build) -> None:

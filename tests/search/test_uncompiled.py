@@ -9,6 +9,7 @@ import pytest
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
+from randori.search.priors import LONGER, SHORT
 from randori.search.search import Search, SearchConfig, plant_all, step
 from randori.search.tree import EDGES, NODES
 from randori.search.uniform import UniformEvaluator
@@ -18,11 +19,14 @@ Build = Callable[[Game], Any]
 
 @pytest.mark.parametrize("leaves", [1, 3])
 @pytest.mark.parametrize("solve", [True, False])
-def test_step_compiled_as_plain(leaves: int, solve: bool, hashed: Build) -> None:
-    """Past the room that trees start with, and with a cache that overflows."""
+@pytest.mark.parametrize(("spec", "moves"), [("tictactoe", "b2 a1"), ("go:size=4", "B2 C3")])
+def test_step_compiled_as_plain(
+    leaves: int, solve: bool, spec: str, moves: str, hashed: Build
+) -> None:
+    """Past the room that trees start with, lists used up, and with a cache that overflows."""
     searches = []
     for compiled in (True, False):
-        game = load_game("tictactoe")
+        game = load_game(spec)
         if not compiled:
             for template in (plant_all, step):
                 plain = specialise(template, game._bindings, compiled=False)
@@ -31,7 +35,8 @@ def test_step_compiled_as_plain(leaves: int, solve: bool, hashed: Build) -> None
         search = Search(game, hashed(game), config, slots=2, leaves=leaves)
         with np.errstate(over="ignore"):
             start = game.start()
-            search.set_roots(np.array([start.state, start.play("b2").play("a1").state]))
+            first, second = moves.split()
+            search.set_roots(np.array([start.state, start.play(first).play(second).state]))
             search.run(300)
         searches.append(search)
     fast, slow = (search.trees for search in searches)
@@ -47,6 +52,7 @@ def test_step_compiled_as_plain(leaves: int, solve: bool, hashed: Build) -> None
             assert np.array_equal(fast.moves[name][slot, :edges], slow.moves[name][slot, :edges])
         for name in ("q", "tried", "child"):
             assert np.array_equal(fast.edges[name][slot, :edges], slow.edges[name][slot, :edges])
+    assert spec == "tictactoe" or {SHORT, SHORT * LONGER} <= set(fast.nodes[0].held.tolist())
 
 
 def test_lists_that_come_with_answers_have_room() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from randori.games.game import Game
 from randori.games.registry import load_game
+from randori.search.priors import LONGER, SHORT
 from randori.search.search import Search, SearchConfig
 from randori.search.tree import DRAWN, LOST, NODES, NONE, UNKNOWN, WON, Tree, tree_of
 from randori.search.uniform import UniformEvaluator
@@ -49,7 +50,7 @@ def check_sums(tree: Tree) -> None:
                 sums[at] -= sums[edge.child]
 
 
-@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6"])
+@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=6", "go:size=4"])
 @pytest.mark.parametrize("simulations", [1, 2, 3, 50, 401])
 @pytest.mark.parametrize("cache_mb", [0.0, 1.0])
 def test_what_is_lent_is_repaid(
@@ -61,6 +62,8 @@ def test_what_is_lent_is_repaid(
     )
     assert search.trees.nodes[0, 0].visits == simulations + 1
     check_sums(tree_of(search.trees, 0))
+    if (spec, simulations) == ("go:size=4", 401):
+        assert SHORT * LONGER in search.trees.nodes[0].held, "lists grew with leaves in flight"
 
 
 def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:

@@ -150,6 +150,10 @@ class Game:
         if not len(self.factors):
             fill(self, "factors", np.arange(self.num_actions, dtype=np.int32)[:, None])
             fill(self, "factor_sizes", (self.num_actions,))
+        if self.num_logits > MOST_ACTIONS:
+            raise UserError(
+                f"{self.name}: {self.num_logits} logits, at most {MOST_ACTIONS} will do"
+            )
         fill(self, "board", self.board if all(self.board) else self.shape)
         if not self.seen.size:
             fill(self, "seen", np.tile(np.arange(self.board_cells, dtype=np.int32), (2, 1)))

@@ -287,7 +287,7 @@ class AlphaZero:
         return config.final_share + (1 - config.final_share) * cosine
 
     def _hand_over(self) -> None:
-        """Let self-play go on with the best weights: the newest, unless a gate keeps others."""
+        """Let self-play go on with the best weights: the newest or their mean, or a gate's."""
         network = self._trainer.player
         if self._best:
             network = deepcopy(network)

@@ -36,7 +36,7 @@ from randori.search.puct import NO_HALVING, Knobs
 from randori.search.roots import halving_table
 from randori.search.search import make_questions
 from randori.search.symmetric import SymmetricEvaluator
-from randori.search.tree import enlarge, expect_lawful, make_trees
+from randori.search.tree import SPARE, enlarge, expect_lawful, make_trees
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,9 @@ class Group:
             config.slots, 1, lane.states, lane.words, lane.logits, lane.values
         )
         nodes = search.simulations + 2
-        edges = nodes * min(game.most_legal, 12) + game.most_legal
-        self._trees = make_trees(config.slots, nodes, edges, game)
+        edges = nodes * min(game.most_legal, 12) + SPARE * game.most_legal
+        self._room = config.slots, nodes, edges
+        self._trees = make_trees(*self._room, game)
         self._cache = make_cache(search.cache_mb, game.num_logits)
         self._slots = make_slots(game, config.slots, dice)
         self._harvest = make_harvest(game, config.slots)
@@ -234,6 +235,9 @@ class Group:
     def _replant(self, roots: NDArray[np.uint64]) -> None:
         self._lane.wait()
         self._weights += 1
+        if self._trees.edges.shape[1] > self._room[-1]:
+            # As small as those of a run that starts here: whoever lacks room sits out a step.
+            self._trees = make_trees(*self._room, self._game)
         self._game.kernel(replant)(self._trees, self._asked, self._slots, roots)
 
 

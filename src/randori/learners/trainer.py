@@ -178,7 +178,7 @@ class Trainer:
         """Take over weights of the same shape; a mean begins anew."""
         self.finish()
         self.network.load_state_dict(_tensors_of(weights))
-        self.player.load_state_dict(self.network.state_dict())
+        self._begin_mean(self.network.state_dict())
 
     def take_over(
         self, weights: dict[str, NDArray[Any]], mean: dict[str, NDArray[Any]] | None = None
@@ -190,12 +190,19 @@ class Trainer:
         has_grown = weights.keys() != self.network.state_dict().keys()
         if has_grown:
             grow(self.network, weights)
-            self.player.load_state_dict(self.network.state_dict())
+            self._begin_mean(self.network.state_dict())
         else:
             self.load_weights(weights)
-            if mean and self.has_mean:
-                self.player.load_state_dict(_tensors_of(mean))
+            if mean:
+                self._begin_mean(_tensors_of(mean))
         return has_grown
+
+    def _begin_mean(self, weights: dict[str, Tensor]) -> None:
+        """Set the mean, where there is one."""
+        if self.has_mean:
+            self.player.load_state_dict(weights)
+            if self._stream is not None:  # steps have a stream of their own
+                self._stream.wait_stream(torch.cuda.current_stream(self._device))
 
     def save(self) -> dict[str, NDArray[Any]]:
         """Return the mean, the optimiser's memory and torch's dice as arrays."""
@@ -209,7 +216,10 @@ class Trainer:
         return arrays
 
     def restore(self, arrays: dict[str, NDArray[Any]], *, with_optimizer: bool = True) -> None:
-        """Take over what `save` returned; a network that has grown needs a fresh optimiser."""
+        """Take over what `save` returned, but for the mean, which belongs to the weights.
+
+        A network that has grown needs a fresh optimiser.
+        """
         torch.set_rng_state(torch.tensor(arrays["torch_rng"]))
         if not with_optimizer:
             return

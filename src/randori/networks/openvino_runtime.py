@@ -7,8 +7,8 @@ where OpenVINO computes with weights while converting is converted at every load
 """
 
 import sys
+import threading
 from copy import deepcopy
-from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
@@ -35,14 +35,20 @@ def import_openvino() -> Any:
     return openvino
 
 
-@cache
+_OPENING = threading.Lock()
+_CORES: list[Any] = []
+
+
 def open_core() -> Any:
     """Return the one `Core` of this process, which lives as long as it does.
 
     A core gives its thread another stack for signals, and a thread whose cores go in the order in
     which they came is left with memory that is no longer there: the next Ctrl-C is a crash.
     """
-    return import_openvino().Core()
+    with _OPENING:
+        if not _CORES:
+            _CORES.append(import_openvino().Core())
+        return _CORES[0]
 
 
 class OpenVinoEvaluator:

@@ -20,7 +20,7 @@ from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.position import Position
 from randori.search.search import Analysis, Search, SearchConfig
-from randori.search.tree import Tree, tree_of, tried_edges
+from randori.search.tree import EDGE, MOVE, NODE, Tree, tree_of, tried_edges
 from randori.search.uct import Uct
 from randori.spec import Spec, bind_options, option_text, options_of, parse_spec
 
@@ -28,6 +28,8 @@ BEAT = 0.05
 """Seconds between two looks at the clock and at the client."""
 FIRST_STEP = 16
 """Simulations before the first look."""
+LISTED = 16
+"""Moves that a node of a network's search lists on average, at most."""
 MOST_BYTES = 1 << 29
 """What a tree may take where nothing but time ends the search."""
 SHORTEST = 0.001
@@ -69,6 +71,9 @@ class Mind(Protocol):
 class Growth(Protocol):
     """A search whose tree can grow on."""
 
+    node_bytes: int
+    """what a node takes, about"""
+
     def begin(self, state: State) -> None:
         """Plant a new tree."""
 
@@ -86,6 +91,7 @@ class UctGrowth:
     def __init__(self, game: Game, options: Mapping[str, Any], rng: np.random.Generator) -> None:
         self._search = Uct(game, options["exploration"])
         self._rng = rng
+        self.node_bytes = _bytes_of(game, game.most_legal, 0)
 
     def begin(self, state: State) -> None:
         """Plant a new tree, with new dice."""
@@ -111,6 +117,7 @@ class PuctGrowth:
             game, spec.value, options["runtime"], options.get("turns", "none")
         )
         self._search = Search(game, evaluator, SearchConfig(**known), leaves=SINGLE_LEAVES)
+        self.node_bytes = _bytes_of(game, min(game.most_legal, LISTED), game.num_logits)
 
     def begin(self, state: State) -> None:
         """Plant a new tree."""
@@ -136,7 +143,7 @@ class TreeMind:
     ) -> None:  # fmt: skip
         self.spec, self.game = str(spec), game
         self._growth, self._rng = growth, rng
-        self._most = max(LEAST_NODES, MOST_BYTES // (8 * game.num_words + 64 * game.most_legal))
+        self._most = max(LEAST_NODES, MOST_BYTES // growth.node_bytes)
         self._usual = int(options["simulations"])
         self._is_fixed = "simulations" in spec.options
         self._drawn_plies = int(options.get("temperature_plies", 0))
@@ -232,6 +239,12 @@ def open_mind(text: str, game: Game, rng: np.random.Generator) -> Mind:
         except ValueError as error:
             raise UserError(f"{text}: {error}") from None
     return TreeMind(spec, game, growth, options, rng)
+
+
+def _bytes_of(game: Game, moves: int, logits: int) -> int:
+    """Return what a node takes with so many moves, twice: arrays double when they are full."""
+    lists = moves * (MOVE.itemsize + EDGE.itemsize)
+    return 2 * (8 * game.num_words + NODE.itemsize + 4 * logits + lists)
 
 
 def best_lines(tree: Tree) -> dict[int, list[int]]:

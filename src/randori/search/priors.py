@@ -1,7 +1,7 @@
 """What the evaluator says about moves, and the order in which they are tried.
 
-A node is searched through a few of its moves, so only a few are kept: a list of SHORT, and one four
-times as long whenever that is used up. What is not listed can be worked out again from the logits.
+Few of a node's moves are ever tried, so only the likeliest are kept: SHORT of them, and LONGER
+times as many whenever these are used up. What is not listed follows from the logits.
 """
 
 import math
@@ -27,20 +27,21 @@ from randori.search.tree import (
 )
 
 FEW = 12
-"""So many moves are listed at once."""
+"""A node with no more moves than this lists them all at once."""
 SHORT, LONGER = 4, 4
 """How many a node begins with that has more; how many times as long its next list is."""
 EARLIER = np.uint64(0xFFFF0000)
 """Turned over, these bits make the larger word the likelier move, and of equals the earlier."""
-LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
+ABOVE_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""Larger than any move's word."""
 LN2_HIGH = np.float32(355 / 512)
 LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 
 
 @inlined
-def is_used_up(tree: Tree, node: int) -> bool:
-    """Tell whether a judged node needs a list, or a longer one, before it is searched."""
-    return tree.nodes[node].first == NONE or tree.nodes[node].next == LATER
+def is_whole(tree: Tree, node: int) -> bool:
+    """Tell whether all moves of a node are listed."""
+    return tree.nodes[node].first != NONE and tree.nodes[node].held == tree.nodes[node].count
 
 
 @inlined
@@ -53,7 +54,7 @@ def open_node(tree: Tree, node: int, logits: NDArray[np.float32]) -> None:
 
 def open_wholly(tree: Tree, node: int, logits: NDArray[np.float32]) -> None:
     """List all moves of a node that was judged, if they are not; there must be room."""
-    if tree.nodes[node].first == NONE or tree.nodes[node].held < tree.nodes[node].count:
+    if not is_whole(tree, node):
         list_likeliest(tree, node, wide(MOST_LEGAL), logits)
 
 
@@ -61,7 +62,7 @@ def open_wholly(tree: Tree, node: int, logits: NDArray[np.float32]) -> None:
 def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]) -> None:
     """List so many moves at most, the likeliest first; edges that there are come along."""
     count = find_moves(tree, node)
-    weigh_moves(tree, count, logits)
+    weigh_actions(tree, count, logits)
     before = wide(tree.nodes[node].first)
     live = wide(tree.nodes[node].live)
     enlist(tree, node, count, count if count <= FEW else min(count, most))
@@ -82,12 +83,12 @@ def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]
 def pick_likeliest(tree: Tree, first: int, count: int, held: int) -> None:
     """Write `held` of the moves from `first` on, the likeliest first: a pass for each of them."""
     for k in range(count):
-        tree.keys[k] = word_of(tree.odds[k], k, tree.actions[k]) ^ EARLIER
-    limit = LAST
+        tree.order[k] = word_of(tree.odds[k], k, tree.actions[k]) ^ EARLIER
+    limit = ABOVE_ALL
     for e in range(first, first + held):
         best = U0
         for k in range(count):
-            best = max(best, tree.keys[k] if tree.keys[k] < limit else U0)
+            best = max(best, tree.order[k] if tree.order[k] < limit else U0)
         tree.packed[e] = best ^ EARLIER
         limit = best
 
@@ -116,7 +117,7 @@ def weigh_root(tree: Tree, logits: NDArray[np.float32], urgency: np.float32) -> 
     """Give priors to the moves of a root that is new, and all of them edges."""
     root = wide(0)
     count = find_moves(tree, root)
-    weigh_moves(tree, count, logits)
+    weigh_actions(tree, count, logits)
     first = wide(tree.nodes[root].first)
     for k in range(count):
         tree.packed[first + k] = word_of(tree.odds[k], k, tree.actions[k])
@@ -162,7 +163,7 @@ def sort_root(tree: Tree) -> None:
 
 
 @inlined
-def weigh_moves(tree: Tree, count: int, logits: NDArray[np.float32]) -> None:
+def weigh_actions(tree: Tree, count: int, logits: NDArray[np.float32]) -> None:
     """Put the priors of `actions` into `odds`: a softmax over the sums of their factors' logits."""
     for k in range(count):
         action = wide(tree.actions[k])

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from randori.games.kernels import inlined, prefetch, wide
 from randori.games.rules import NUM_LOGITS, planes
 from randori.search.cache import Cache, key_of, place_of, recall, remember
-from randori.search.priors import is_used_up, open_node, try_next, weigh_root
+from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
     EDGE,
     EDGES,
     FORCED,
     GUMBEL,
+    LATER,
     MOST_LOGITS,
     NODES,
     NONE,
@@ -105,8 +106,9 @@ def urgency_of(tree: Tree, node: int, fpu: float) -> np.float32:
 def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
     """Return the edge with the largest Q + γ·P·√N / (1 + n), made if it is a new one.
 
-    Untried moves differ in their prior alone and stand by it, so the first of them is the last that
-    can win. Of equals a tried move goes before an untried one.
+    NONE where it may be one of the moves that are not listed. Untried moves differ in their prior
+    alone and stand by it, so the first of them is the last that can win. Of equals a tried move
+    goes before an untried one.
     """
     scale = np.float32(knobs.exploration * math.sqrt(tree.nodes[node].visits))
     is_sorted = node != 0 or tree.used[RULE] != GUMBEL  # luck tries moves in an order of its own
@@ -124,9 +126,11 @@ def pick_edge(tree: Tree, node: int, knobs: Knobs) -> int:
     live = tree.nodes[node].live
     if live < tree.nodes[node].count:
         urgency = urgency_of(tree, node, knobs.fpu)
-        score = urgency + scale * tree.nodes[node].next
-        if score > best_score or live == 0:
-            return try_next(tree, node, urgency)
+        is_listed = tree.nodes[node].next != LATER
+        # What is not listed is no likelier than the last move that is.
+        prior = tree.nodes[node].next if is_listed else tree.moves[first + live - 1].prior
+        if urgency + scale * prior > best_score or live == 0:
+            return try_next(tree, node, urgency) if is_listed else NONE
     return best
 
 
@@ -148,7 +152,7 @@ def descend(tree: Tree, knobs: Knobs) -> int:
     node = wide(0)
     tree.path[0] = 0
     while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
-        if is_used_up(tree, node):
+        if tree.nodes[node].first == NONE:
             if not has_room(tree, 1):
                 return NO_ROOM
             open_node(tree, node, tree.logits[node])
@@ -159,6 +163,11 @@ def descend(tree: Tree, knobs: Knobs) -> int:
         if node == 0 and tree.used[RULE] != PLAIN:
             edge = pick_root(tree, knobs)
         if edge == NONE:
+            edge = pick_edge(tree, node, knobs)
+        if edge == NONE:  # its list is used up
+            if not has_room(tree, 1):
+                return NO_ROOM
+            open_node(tree, node, tree.logits[node])
             edge = pick_edge(tree, node, knobs)
         child = wide(tree.edges[edge].child)
         if child == NONE:
@@ -232,8 +241,9 @@ def next_leaf(
 ) -> int:
     """Run simulations until one needs the evaluator; write its question to `row`."""
     while not is_spent(tree, budget, knobs):
-        # Where logits are not kept, the answers bring lists of moves: this one's, those in flight.
-        if not has_room(tree, 1 + asked.in_flight[slot]):
+        # Where logits are not kept, answers bring lists of moves: to this leaf and those in flight.
+        lists = 1 + asked.in_flight[slot] if NUM_LOGITS > MOST_LOGITS else wide(0)
+        if not has_room(tree, lists):
             return NO_ROOM
         node = descend(tree, knobs)
         if node == NO_ROOM:

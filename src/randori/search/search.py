@@ -10,12 +10,13 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
-from randori.search.priors import open_wholly
+from randori.search.priors import is_whole, open_wholly
 from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
 from randori.search.tree import (
     DRAWN,
     LOST,
     NONE,
+    SPARE,
     WON,
     Tree,
     Trees,
@@ -128,7 +129,7 @@ def step(
 def open_one(trees: Trees, slot: int, node: int) -> bool:
     """List all moves of a node that was judged, if they are not; false when there is no room."""
     tree = tree_of(trees, slot)
-    if not tree.nodes[node].judged:
+    if not tree.nodes[node].judged or is_whole(tree, node):
         return True
     if not has_room(tree, 1):
         return False
@@ -157,7 +158,7 @@ class Search:
         self._asked = make_questions(
             slots, leaves, lane.states, lane.words, lane.logits, lane.values
         )
-        edges = FIRST_NODES * min(game.most_legal, 16) + game.most_legal
+        edges = FIRST_NODES * min(game.most_legal, 16) + SPARE * game.most_legal
         self.trees = make_trees(slots, FIRST_NODES, edges, game)
         self._cache = make_cache(config.cache_mb, game.num_logits)
         self._used = 0

@@ -6,9 +6,9 @@ most moves are never tried, so nothing is done before it is needed:
 
 - A new node has a position and, once the evaluator has answered, a value and logits. Its moves are
   listed, with their priors, when a second visit goes through it.
-- A listed node owns a run of moves and of edges: its likeliest moves in order, a few at first. They
-  are tried in that order, because untried moves differ in their prior alone; only those that were
-  tried have an edge. When the run is used up, a longer one takes its place.
+- A listed node owns a run of moves and of edges: its likeliest moves in order, a few at first
+  (`priors.py`). They are tried in that order, because untried moves differ in their prior alone;
+  only those that were tried have an edge. When the run is used up, a longer one takes its place.
 - The root is searched by rules of its own, so all its moves have edges; the untried ones stand by
   their priors, with noise.
 
@@ -37,6 +37,8 @@ LATER = np.float32(np.inf)
 """What stands for the prior of the next move where it is not listed yet."""
 PATH = 15
 """Nodes of a descent that are noted."""
+SPARE = 3
+"""Whole lists that trees have room for at first: the root's, a new one, and the next root's."""
 MOST_LOGITS = 512
 """Where there are more than this, moves are listed at once instead of keeping logits."""
 
@@ -66,7 +68,7 @@ MOVE = np.dtype(
     align=True,
 )
 RANK_SHIFT, PRIOR_SHIFT = np.uint64(16), np.uint64(32)
-"""Where rank and prior stand in a MOVE that is read as one word."""
+"""Where rank and prior stand in a MOVE that is read as one word, on a little-endian machine."""
 EDGE = np.dtype(
     [
         ("q", np.float32),  # mean value of the simulations that went through it; urgency before
@@ -103,7 +105,7 @@ class Trees(NamedTuple):
     edges: Any
     """[B, E] EDGE"""
     logits: NDArray[np.float32]
-    """[B, N, P] what the evaluator said about the moves of nodes that are not listed yet"""
+    """[B, N, P] what the evaluator said about the moves of nodes that are not all listed"""
     used: NDArray[np.int32]
     """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
     or 0, how the root chooses, and whether it was searched for moves that win at once"""
@@ -119,7 +121,7 @@ class Trees(NamedTuple):
     """[most_legal] scratch for drawing moves and noise"""
     odds: NDArray[np.float32]
     """[most_legal] scratch for the softmax"""
-    keys: NDArray[np.uint64]
+    order: NDArray[np.uint64]
     """[most_legal] scratch for the order of moves"""
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
@@ -142,7 +144,7 @@ class Tree(NamedTuple):
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
     odds: NDArray[np.float32]
-    keys: NDArray[np.uint64]
+    order: NDArray[np.uint64]
     path: NDArray[np.int32]
 
 
@@ -209,7 +211,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.places,
         trees.weights,
         trees.odds,
-        trees.keys,
+        trees.order,
         trees.paths[slot],
     )
 
@@ -229,7 +231,8 @@ def tried_edges(tree: Tree, node: int) -> list[int]:
 def has_room(tree: Tree, lists: int) -> bool:
     """Tell whether one more node fits, and so many lists of moves.
 
-    One more list always stays free, for a node that becomes the root and gets all its moves.
+    One more list stays free, for a node that becomes the root and gets all its moves; `reroot`
+    drops the old root's before another is asked for.
     """
     nodes_fit = tree.used[NODES] < len(tree.nodes)
     return nodes_fit and tree.used[EDGES] + (lists + 1) * MOST_LEGAL <= len(tree.edges)
@@ -317,9 +320,15 @@ def enlist(tree: Tree, node: int, count: int, held: int) -> None:
 
 def strike_off(tree: Tree, node: int) -> None:
     """Forget where the moves of a node were listed."""
+    first = tree.nodes[node].first
     place = 0
-    while tree.listed[place] != node:
-        place += 1
+    end = tree.used[LISTS]
+    while end - place > 1:  # runs ascend in the order of `listed`
+        middle = (place + end) // 2
+        if tree.nodes[tree.listed[middle]].first <= first:
+            place = middle
+        else:
+            end = middle
     tree.used[LISTS] -= 1
     for i in range(place, tree.used[LISTS]):
         tree.listed[i] = tree.listed[i + 1]
@@ -436,7 +445,7 @@ def seize(tree: Tree) -> None:
     root = tree.nodes[0]
     if tree.used[SEIZED] or not root.judged or root.proven != UNKNOWN:
         return
-    if not has_room(tree, 0):
+    if tree.used[NODES] == len(tree.nodes):
         return
     tree.used[SEIZED] = 1
     trial = tree.states[tree.used[NODES]]

@@ -14,6 +14,7 @@ from randori.games.kernels import wide
 from randori.search.search import Analysis, analyse_tree
 from randori.search.tree import (
     NONE,
+    SPARE,
     UNKNOWN,
     Tree,
     Trees,
@@ -89,7 +90,8 @@ class Uct:
     def __init__(self, game: Game, exploration: float) -> None:
         self._game = game
         self._exploration = exploration
-        self._trees = make_trees(1, 256, 256 * min(game.most_legal, 16) + game.most_legal, game)
+        edges = 256 * min(game.most_legal, 16) + SPARE * game.most_legal
+        self._trees = make_trees(1, 256, edges, game)
         self._scratch = np.zeros(game.num_words, dtype=np.uint64)
 
     def run(self, state: NDArray[np.uint64], simulations: int, dice: Dice) -> Analysis:
