@@ -23,6 +23,8 @@ from randori.networks.config import NetworkConfig
 from randori.networks.planes import unpack
 
 CPU = torch.device("cpu")
+NO_CARD = pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")
+DEVICES = ["cpu", pytest.param("cuda", marks=NO_CARD)]
 
 
 @pytest.fixture(autouse=True)
@@ -75,12 +77,14 @@ def step(trainer: Trainer, samples: Samples, share: float = 1.0) -> Losses:
     return losses
 
 
-def make_trainer(game: Game, seed: int = 0, kind: str = "mlp", **settings: Any) -> Trainer:
+def make_trainer(
+    game: Game, seed: int = 0, kind: str = "mlp", device: torch.device = CPU, **settings: Any
+) -> Trainer:
     torch.manual_seed(seed)
     shape = NetworkConfig(kind, blocks=1, channels=8, hidden=16, policy_channels=4)
     network = build(shape, signature_of(game))
     config = TrainConfig(**{"warm_up_steps": 0, "batch": 4, **settings})
-    return Trainer(game, network, config, CPU)
+    return Trainer(game, network, config, device)
 
 
 def weights_equal(a: Trainer, b: Trainer) -> bool:
@@ -237,10 +241,14 @@ def test_a_restored_trainer_goes_on_bit_for_bit(optimizer: str, kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", ["mlp", "resnet"])
-def test_the_mean_of_the_weights(kind: str) -> None:
-    """Against plain arithmetic: a tenth of all steps at first, `average` of them later."""
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_mean_of_the_weights(kind: str, device: str) -> None:
+    """Against plain arithmetic: a tenth of all steps at first, `average` of them later.
+
+    On a card most of these steps are one captured graph.
+    """
     game = load_game("connect4")
-    ours = make_trainer(game, 1, kind, average=3)
+    ours = make_trainer(game, 1, kind, torch.device(device), average=3)
     mean = ours.weights()
     for taken in range(60):
         ours.step(some_samples(game, 4, taken), 1.0)
