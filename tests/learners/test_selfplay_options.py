@@ -1,5 +1,6 @@
 """Options of self-play seen from outside: what they do to games and rows."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -23,7 +24,7 @@ EVERY_OPTION = [
     {"keep_tree": False},
     {"forced": 2.0},
     {"gumbel": 4},
-    {"surprise": 0.5, "archive": 0.5},
+    {"surprise": 0.5, "archive": 0.5, "random_share": 0.5, "random_plies": 5},
     {"gumbel": 16, "surprise": 1.0, "archive": 1.0, "keep_tree": False},
 ]
 
@@ -141,6 +142,24 @@ def test_games_branch_off_from_earlier_ones(hashed: Build) -> None:
         assert plies == choices[len(choices) - len(plies) :]
         assert batch.games[0].begun <= (plies[0] if plies else len(line))
         assert plies == [ply for ply in choices if ply >= batch.games[0].begun]
+
+
+def test_games_begin_at_random(hashed: Build) -> None:
+    """Every number of random moves is as likely; they are no rows, and do not end the game."""
+    group = make_group(hashed, full_share=1.0, random_share=1.0, random_plies=4, slots=1)
+    games = [batch.games[0] for batch in play_games(group, 200)]
+    begun = Counter(game.begun for game in games)
+    assert set(begun) == set(range(5))
+    assert min(begun.values()) > 20
+    assert len({tuple(game.moves[: game.begun]) for game in games if game.begun == 4}) > 20
+    assert all(game.begun < len(game.moves) for game in games)
+
+
+def test_some_games_begin_at_random_and_some_branch_off(hashed: Build) -> None:
+    group = make_group(hashed, archive=0.3, random_share=0.3, random_plies=1, slots=1)
+    begun = [batch.games[0].begun for batch in play_games(group, 300)]
+    assert 0.04 < np.mean([plies > 1 for plies in begun]) < 0.3
+    assert 0.15 < np.mean([plies == 1 for plies in begun]) < 0.45
 
 
 @pytest.mark.parametrize("options", EVERY_OPTION[-2:], ids=str)

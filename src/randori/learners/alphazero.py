@@ -107,9 +107,8 @@ class AlphaZero:
         has_grown = self._trainer.take_over(weights, _part(arrays, "mean."))
         self._trainer.steps = self.counters.steps
         if self._config.gate.threshold:
-            self._best = checkpoint.model.weights
-            if has_grown:
-                self._best = self._trainer.player_weights()
+            grown = self._trainer.player_weights() if has_grown else None
+            self._best = grown or checkpoint.model.weights
         self._hand_over()
         # Torch's dice too, so nothing may be built after it.
         self._trainer.restore(arrays, with_optimizer=not has_grown)

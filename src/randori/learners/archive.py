@@ -1,4 +1,4 @@
-"""Where some games of self-play branch off from earlier ones, by a few random moves.
+"""Where some games of self-play branch off from earlier ones, or from the first position at random.
 
 Games from the first position alone see ever the same lines as the network grows sure of itself.
 Starts from earlier positions (Go-Exploit, 2023) keep the training rows wide; the random moves lead
@@ -64,15 +64,16 @@ def remember_beginning(archive: Archive, moves: NDArray[np.uint16], plies: int, 
     for ply in range(kept):
         archive.moves[place, ply] = moves[ply]
         play(state, moves[ply])
-    archive.plies[place] = wander(state, archive.moves[place], kept, archive.actions, dice)
+    steps = wide(below(dice, 1 + below(dice, MOST_RANDOM)))
+    archive.plies[place] = wander(state, archive.moves[place], kept, steps, archive.actions, dice)
 
 
 def wander(
-    state: State, moves: NDArray[np.uint16], plies: int, actions: Actions, dice: Dice
+    state: State, moves: NDArray[np.uint16], plies: int, steps: int, actions: Actions, dice: Dice
 ) -> int:
-    """Add a few random moves that do not end the game; return how many moves there are then."""
+    """Add random moves that do not end the game; return how many moves there are then."""
     after = scratch(STATE_WORDS)
-    for _ in range(below(dice, 1 + below(dice, MOST_RANDOM))):
+    for _ in range(steps):
         count = legal(state, actions)
         for w in range(STATE_WORDS):
             after[w] = state[w]

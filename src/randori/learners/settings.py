@@ -55,18 +55,29 @@ class SelfPlayConfig:
     instead of evenly (KataGo: 0.5)"""
     archive: float = 0.0
     """share of games that branch off from an earlier one, by a few random moves"""
+    random_share: float = 0.0
+    """share of games that begin with random moves from the first position"""
+    random_plies: int = 16
+    """how many random moves these begin with, at most: any number is as likely"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.full_share <= 1.0:
             raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
-        for name, least in (("slots", 1), ("threads", -1), ("fast_simulations", 1)):
+        for name, least in (
+            ("slots", 1),
+            ("threads", -1),
+            ("fast_simulations", 1),
+            ("random_plies", 0),
+        ):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        for name in ("noise_share", "surprise", "archive"):
+        for name in ("noise_share", "surprise", "archive", "random_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        if self.archive + self.random_share > 1.0:
+            raise ValueError("archive and random_share must not be above 1 together")
         if self.forced < 0.0 or self.gumbel < 0:
             raise ValueError("forced and gumbel must not be negative")
         if self.forced and self.gumbel:

@@ -15,7 +15,7 @@ from randori.games.dice import below, uniform
 from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.games.rules import STATE_WORDS, play, start
-from randori.learners.archive import Archive, remember_beginning
+from randori.learners.archive import Archive, remember_beginning, wander
 from randori.learners.harvest import (
     ENTROPY,
     FULL,
@@ -88,6 +88,10 @@ class Habits(NamedTuple):
     """how much of the rows' weight goes by how far the search moved away from the network"""
     archive_share: float
     """how often a game starts from an earlier game's beginning"""
+    random_share: float
+    """how often a game starts with random moves"""
+    random_plies: int
+    """how many, at most"""
 
 
 class Slots(NamedTuple):
@@ -142,13 +146,16 @@ def draw_budget(slots: Slots, slot: int, habits: Habits) -> None:
 
 
 def new_game(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habits) -> None:
-    """Put the first position on the board of a slot, or one that an earlier game went through."""
+    """Put the first position on the board of a slot, or one near an earlier game, or any."""
     root = tree.states[0]
     start(root)
     plies = wide(0)
     dice = slots.dice[slot]
-    again = habits.archive_share > 0.0 and uniform(dice) < habits.archive_share
-    if again and archive.filled[0] > 0:
+    chance = uniform(dice) if habits.archive_share + habits.random_share > 0.0 else 1.0
+    if chance < habits.random_share:
+        steps = wide(below(dice, 1 + habits.random_plies))
+        plies = wide(wander(root, slots.moves[slot], plies, steps, archive.actions, dice))
+    elif chance < habits.random_share + habits.archive_share and archive.filled[0] > 0:
         place = wide(below(dice, archive.filled[0]))
         plies = wide(archive.plies[place])
         for ply in range(plies):

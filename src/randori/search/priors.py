@@ -22,6 +22,8 @@ from randori.search.tree import (
     enlist,
     find_moves,
     give_edge,
+    is_whole,
+    move_edge,
     wake,
     word_of,
 )
@@ -36,12 +38,6 @@ ABOVE_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 """Larger than any move's word."""
 LN2_HIGH = np.float32(355 / 512)
 LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
-
-
-@inlined
-def is_whole(tree: Tree, node: int) -> bool:
-    """Tell whether all moves of a node are listed."""
-    return tree.nodes[node].first != NONE and tree.nodes[node].held == tree.nodes[node].count
 
 
 @inlined
@@ -69,13 +65,7 @@ def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]
     first = wide(tree.nodes[node].first)
     pick_likeliest(tree, first, count, wide(tree.nodes[node].held))
     for k in range(live):
-        child = tree.edges[before + k].child
-        tree.edges[first + k].q = tree.edges[before + k].q
-        tree.edges[first + k].prior = tree.edges[before + k].prior
-        tree.edges[first + k].tried = tree.edges[before + k].tried
-        tree.edges[first + k].child = child
-        if child != NONE:
-            tree.nodes[child].via = first + k
+        move_edge(tree, before + k, first + k)
     look_ahead(tree, node)
 
 
@@ -116,9 +106,11 @@ def try_next(tree: Tree, node: int, urgency: np.float32) -> int:
 def weigh_root(tree: Tree, logits: NDArray[np.float32], urgency: np.float32) -> None:
     """Give priors to the moves of a root that is new, and all of them edges."""
     root = wide(0)
-    count = find_moves(tree, root)
-    weigh_actions(tree, count, logits)
     first = wide(tree.nodes[root].first)
+    count = wide(tree.nodes[root].count)
+    for k in range(count):
+        tree.actions[k] = tree.moves[first + k].action
+    weigh_actions(tree, count, logits)
     for k in range(count):
         tree.packed[first + k] = word_of(tree.odds[k], k, tree.actions[k])
     tree.nodes[root].live = 0

@@ -11,6 +11,8 @@ from randori.search.tree import (
     RULE,
     SEIZED,
     Tree,
+    is_whole,
+    move_edge,
 )
 
 
@@ -56,13 +58,10 @@ def move_list(tree: Tree, node: int, to: int) -> None:
     for k in range(tree.nodes[node].held):
         tree.packed[to + k] = tree.packed[first + k]
     for k in range(tree.nodes[node].live):
-        child = tree.edges[first + k].child
-        tree.edges[to + k].q = tree.edges[first + k].q
-        tree.edges[to + k].prior = tree.edges[first + k].prior
-        tree.edges[to + k].tried = tree.edges[first + k].tried
-        tree.edges[to + k].child = NONE if child == NONE else tree.places[child]
+        move_edge(tree, first + k, to + k)
+        child = tree.edges[to + k].child
         if child != NONE:
-            tree.nodes[child].via = to + k
+            tree.edges[to + k].child = tree.places[child]
     tree.nodes[node].first = to
 
 
@@ -70,7 +69,7 @@ def move_node(tree: Tree, node: int, to: int) -> None:
     """Move a node to the front; its parent has moved already."""
     for w in range(STATE_WORDS):
         tree.states[to, w] = tree.states[node, w]
-    if tree.nodes[node].first == NONE or tree.nodes[node].held < tree.nodes[node].count:
+    if not is_whole(tree, node):
         for p in range(tree.logits.shape[1]):
             tree.logits[to, p] = tree.logits[node, p]
     tree.nodes[to].first = tree.nodes[node].first

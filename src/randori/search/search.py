@@ -10,7 +10,7 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
-from randori.search.priors import is_whole, open_wholly
+from randori.search.priors import open_wholly
 from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
 from randori.search.tree import (
     DRAWN,
@@ -23,6 +23,7 @@ from randori.search.tree import (
     enlarge,
     expect_lawful,
     has_room,
+    is_whole,
     live_edges,
     make_trees,
     plant,

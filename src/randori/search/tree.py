@@ -335,6 +335,24 @@ def strike_off(tree: Tree, node: int) -> None:
 
 
 @inlined
+def is_whole(tree: Tree, node: int) -> bool:
+    """Tell whether all moves of a node are listed."""
+    return tree.nodes[node].first != NONE and tree.nodes[node].held == tree.nodes[node].count
+
+
+@inlined
+def move_edge(tree: Tree, at: int, to: int) -> None:
+    """Move an edge to another place, and tell the node below."""
+    child = tree.edges[at].child
+    tree.edges[to].q = tree.edges[at].q
+    tree.edges[to].prior = tree.edges[at].prior
+    tree.edges[to].tried = tree.edges[at].tried
+    tree.edges[to].child = child
+    if child != NONE:
+        tree.nodes[child].via = to
+
+
+@inlined
 def word_of(prior: np.float32, rank: int, action: int) -> np.uint64:
     """Pack a move."""
     bits = np.uint64(np.float32(prior).view(np.uint32)) << PRIOR_SHIFT
