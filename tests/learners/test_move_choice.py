@@ -13,6 +13,7 @@ from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners.selfplay import temperature_table
 from randori.learners.slots import pick_move, weigh_moves
+from randori.search.backup import root_value
 from randori.search.tree import (
     DRAWN,
     LOST,
@@ -23,7 +24,6 @@ from randori.search.tree import (
     Trees,
     make_trees,
     plant,
-    root_value,
     tree_of,
 )
 

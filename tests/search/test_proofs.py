@@ -66,7 +66,7 @@ def search_from(moves: str, simulations: int, evaluator: Any = None, **options: 
     [
         ("4 1 4 1 4 1", 20, WON, "4", 1),
         ("4 4 5 5", 500, WON, "36", 3),
-        ("1 3 1 4 7 5", 100, LOST, "1234567", 2),
+        ("1 3 1 4 7 5", 100, LOST, "1234567", 1),
     ],
     ids=["win in 1", "win in 3 plies", "lost in 2 plies"],
 )
@@ -154,3 +154,29 @@ def test_a_proven_loss_is_never_chosen(hashed: Build) -> None:
         if analysis.best.proven == "win":
             assert truth[state.tobytes()] == 1
     assert avoided > 500
+
+
+class Blind:
+    """Judges all positions alike, and never thinks of one column."""
+
+    name = "blind"
+
+    def __init__(self, game: Game, column: int) -> None:
+        self.game, self.column = game, column
+
+    def lane(self, batch: int) -> Any:
+        """Answer from the first question on."""
+        lane = UniformEvaluator(self.game).lane(batch)
+        lane.logits[:, self.column] = -30.0
+        return lane
+
+
+@pytest.mark.parametrize("simulations", [4, 10, 50])
+def test_a_root_does_not_walk_into_a_loss_that_the_network_is_blind_to(simulations: int) -> None:
+    """Only column 1 stops the stack there, and the network thinks of it on neither side."""
+    blind = Blind(load_game("connect4"), 0)
+    analysis = search_from("1 4 1 4 1", simulations, blind).analysis()
+    assert analysis.best.action == 0 or analysis.best.visits == 0
+    lost = [move for move in analysis.moves if move.visits and move.action]
+    assert lost
+    assert all(move.proven == "loss" and move.visits == 1 for move in lost)

@@ -83,6 +83,8 @@ class Naive:
     exploration: float = 1.5
     fpu: float = 0.1
     solve: bool = True
+    guard: bool = True
+    """Whether a root's move is looked at when it is new: does the opponent win at once?"""
     words: Any = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,6 +125,13 @@ class Naive:
                 root.proven = WON
                 return
 
+    def is_foiled(self, node: Node) -> bool:
+        """Tell whether the side to move wins at once."""
+        states = [node.state.copy() for _ in node.edges]
+        for state, edge in zip(states, node.edges, strict=True):
+            self.game.plain.play(state, edge.action)
+        return node.proven == UNKNOWN and any(self.node(s).proven == LOST for s in states)
+
     def simulate(self, node: Node) -> np.float32:
         """Return the value for the side to move in `node`."""
         node.visits += 1
@@ -139,6 +148,8 @@ class Naive:
             state = node.state.copy()
             self.game.plain.play(state, edge.action)
             edge.child = self.node(state)
+            if self.guard and self.solve and node.is_root and self.is_foiled(edge.child):
+                edge.child.proven = WON
         value = -self.simulate(edge.child)
         edge.tried += 1
         edge.q = value if edge.tried == 1 else edge.q + (value - edge.q) / F(edge.tried)
@@ -408,7 +419,7 @@ def test_the_subtree_is_kept_along_a_game(spec: str, solve: bool, hashed: Build)
             children = [
                 (e.child, int(tree.edges[edge].child))
                 for e, edge in zip(root.edges, live_edges(tree, 0), strict=True)
-                if e.child is not None
+                if e.child is not None and (e.child.judged or not e.child.edges)
             ]
             if children:
                 shortened += sum(

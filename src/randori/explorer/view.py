@@ -6,6 +6,7 @@ All values are from the side to move at that position, which is the side that pl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from randori.search.backup import proven_value
 from randori.search.search import Analysis, Move
 from randori.search.tree import (
     DRAWN,
@@ -16,7 +17,6 @@ from randori.search.tree import (
     WON,
     Tree,
     live_edges,
-    proven_value,
     tried_edges,
 )
 

@@ -27,6 +27,7 @@ from randori.learners.harvest import (
     reap,
     surprise_of,
 )
+from randori.search.backup import root_value
 from randori.search.cache import Cache
 from randori.search.priors import add_noise, open_root
 from randori.search.puct import (
@@ -62,7 +63,6 @@ from randori.search.tree import (
     Tree,
     Trees,
     plant,
-    root_value,
     tree_of,
 )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from randori.games.kernels import inlined, prefetch, wide
 from randori.games.rules import NUM_LOGITS, planes
+from randori.search.backup import back_up, is_foiled, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
 from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
@@ -30,13 +31,11 @@ from randori.search.tree import (
     RULE,
     SEIZED,
     UNKNOWN,
+    WON,
     Tree,
     Trees,
     add_node,
-    back_up,
     has_room,
-    proven_value,
-    seize,
 )
 
 DONE: int = wide(-1)
@@ -73,6 +72,8 @@ class Knobs(NamedTuple):
     """moves that a Gumbel root begins with"""
     halving: NDArray[np.int32] = NO_HALVING
     """[m, n] see `halving_table`"""
+    guard: bool = False
+    """look at every move of the root that is tried, whether it loses at once"""
 
 
 class Questions(NamedTuple):
@@ -230,6 +231,13 @@ def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
 
 
 @inlined
+def is_new_below_root(tree: Tree, node: int) -> bool:
+    """Tell whether a node follows a move of the root and has no visit yet."""
+    record = tree.nodes[node]
+    return record.parent == 0 and record.visits == 0 and record.proven == UNKNOWN
+
+
+@inlined
 def next_leaf(
     tree: Tree,
     cache: Cache,
@@ -248,6 +256,9 @@ def next_leaf(
         node = descend(tree, knobs)
         if node == NO_ROOM:
             return NO_ROOM
+        is_new = knobs.guard and is_new_below_root(tree, node)
+        if is_new and is_foiled(tree.states[node], tree.actions):
+            tree.nodes[node].proven = WON
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from randori.games.game import Game
 from randori.games.kernels import wide
+from randori.search.backup import root_value
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.priors import open_wholly
@@ -27,7 +28,6 @@ from randori.search.tree import (
     live_edges,
     make_trees,
     plant,
-    root_value,
     tree_of,
     tried_edges,
 )
@@ -181,7 +181,10 @@ class Search:
         config = self.config
         target = config.simulations if simulations is None else simulations
         budgets = np.full(self._used, target, dtype=np.int32)
-        knobs = Knobs(config.exploration, config.fpu, config.solve, self._leaves, skip_forced)
+        knobs = Knobs(
+            config.exploration, config.fpu, config.solve, self._leaves, skip_forced,
+            guard=config.solve,
+        )  # fmt: skip
         kernel = self.game.kernel(step)
         while True:
             rows, cramped = kernel(self.trees, self._cache, self._asked, budgets, knobs)

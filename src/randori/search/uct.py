@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from randori.games.dice import Dice, below
 from randori.games.game import Game
 from randori.games.kernels import wide
+from randori.search.backup import back_up, proven_value
 from randori.search.search import Analysis, analyse_tree
 from randori.search.tree import (
     NONE,
@@ -19,14 +20,12 @@ from randori.search.tree import (
     Tree,
     Trees,
     add_node,
-    back_up,
     enlarge,
     expect_lawful,
     has_room,
     list_moves,
     make_trees,
     plant,
-    proven_value,
     tree_of,
 )
 from randori.search.uniform import play_out
