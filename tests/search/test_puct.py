@@ -84,7 +84,7 @@ class Naive:
     fpu: float = 0.1
     solve: bool = True
     guard: bool = True
-    """Whether a root's move is looked at when it is new: does the opponent win at once?"""
+    """Whether every move is looked at when it is tried: does the opponent win at once?"""
     words: Any = field(init=False)
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class Naive:
             state = node.state.copy()
             self.game.plain.play(state, edge.action)
             edge.child = self.node(state)
-            if self.guard and self.solve and node.is_root and self.is_foiled(edge.child):
+            if self.guard and self.solve and self.is_foiled(edge.child):
                 edge.child.proven = WON
         value = -self.simulate(edge.child)
         edge.tried += 1

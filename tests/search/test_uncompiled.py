@@ -37,7 +37,7 @@ def test_step_compiled_as_plain(
             start = game.start()
             first, second = moves.split()
             search.set_roots(np.array([start.state, start.play(first).play(second).state]))
-            search.run(300)
+            search.run(500)
         searches.append(search)
     fast, slow = (search.trees for search in searches)
     assert searches[0].evaluations == searches[1].evaluations

@@ -99,7 +99,7 @@ def bench_search(work: Work) -> Figures:
     with announced(game.name):
         roots, _ = random_positions(game, work.slots, game.longest // 2, np.random.default_rng(0))
         config = SearchConfig(work.simulations, cache_mb=1e-4)
-        search = Search(game, UniformEvaluator(game), config, slots=work.slots)
+        search = Search(game, UniformEvaluator(game), config, slots=work.slots, guard=False)
         best = np.inf
         for _ in range(1 + REPEATS):  # the first compiles, and lets the trees grow
             search.set_roots(roots)

@@ -7,9 +7,16 @@ TRICKS = (
 )
 """What paid in `docs/results/ablation.md`, beside what the defaults hold already."""
 
+VARIETY = (
+    "selfplay.random_share=0.5",
+    "train.average=200",
+)
+"""For long runs, which would otherwise see the same lines again and again as they grow sure."""
+
 PRESETS: dict[str, tuple[str, ...]] = {
     "laptop": (
         *TRICKS,
+        *VARIETY,
         "network.blocks=4",
         "network.channels=32",
         "network.policy_channels=16",
@@ -42,6 +49,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
     ),
     "gpu": (
         *TRICKS,
+        *VARIETY,
         "selfplay.slots=1024",
         "selfplay.threads=-1",
         "train.batch=2048",

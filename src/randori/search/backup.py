@@ -1,8 +1,9 @@
 """What a visit leaves behind: values on the way up, and what is proven.
 
 A search of few simulations walks past a move that wins at once if the evaluator thinks little of
-it, and into one that loses at once if the evaluator does not think of the answer. So the root is
-looked at more closely: its own winning moves (`seize`), and, in play, the opponent's (`is_foiled`).
+it, and into one that loses at once if the evaluator does not think of the answer. So the root's own
+moves are looked at before anything else (`seize`), and in play so are the answers to every move
+that is tried (`is_foiled`): that costs little beside the evaluation it may save.
 """
 
 import numpy as np

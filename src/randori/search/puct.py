@@ -73,7 +73,7 @@ class Knobs(NamedTuple):
     halving: NDArray[np.int32] = NO_HALVING
     """[m, n] see `halving_table`"""
     guard: bool = False
-    """look at every move of the root that is tried, whether it loses at once"""
+    """look at every move that is tried, whether the answer to it wins at once"""
 
 
 class Questions(NamedTuple):
@@ -231,13 +231,6 @@ def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
 
 
 @inlined
-def is_new_below_root(tree: Tree, node: int) -> bool:
-    """Tell whether a node follows a move of the root and has no visit yet."""
-    record = tree.nodes[node]
-    return record.parent == 0 and record.visits == 0 and record.proven == UNKNOWN
-
-
-@inlined
 def next_leaf(
     tree: Tree,
     cache: Cache,
@@ -256,8 +249,8 @@ def next_leaf(
         node = descend(tree, knobs)
         if node == NO_ROOM:
             return NO_ROOM
-        is_new = knobs.guard and is_new_below_root(tree, node)
-        if is_new and is_foiled(tree.states[node], tree.actions):
+        is_new = tree.nodes[node].visits == 0 and tree.nodes[node].proven == UNKNOWN
+        if knobs.guard and is_new and node != 0 and is_foiled(tree.states[node], tree.actions):
             tree.nodes[node].proven = WON
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)

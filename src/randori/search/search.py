@@ -149,11 +149,13 @@ class Search:
         *,
         slots: int = 1,
         leaves: int = 1,
+        guard: bool = True,
     ) -> None:
         self.game = game
         self.config = config
         self.evaluations = 0
         self._leaves = leaves
+        self._guard = guard and config.solve
         self._lane = evaluator.lane(slots * leaves)
         lane = self._lane
         self._asked = make_questions(
@@ -183,7 +185,7 @@ class Search:
         budgets = np.full(self._used, target, dtype=np.int32)
         knobs = Knobs(
             config.exploration, config.fpu, config.solve, self._leaves, skip_forced,
-            guard=config.solve,
+            guard=self._guard,
         )  # fmt: skip
         kernel = self.game.kernel(step)
         while True:
