@@ -68,12 +68,12 @@ class AlphaZero:
         self._device = torch.device("cuda" if on_card else "cpu")
         network = build(config.network, signature_of(game))
         self._trainer = Trainer(game, network, config.train, self._device)
-        threads = config.selfplay.threads
-        if threads < 0:  # as many as there are cores, but for the learner and a card's driver
-            threads = max(1, (os.cpu_count() or 1) - 2 * torch.cuda.is_available())
         self._evaluator = make_evaluator(
-            network, signature_of(game), config.runtime, config.precision, streams=max(1, threads)
+            network, signature_of(game), config.runtime, config.precision
         )
+        threads = config.selfplay.threads
+        if threads < 0:  # as many as there are cores, but for the learner and the driver
+            threads = max(1, (os.cpu_count() or 1) - 2) if torch.cuda.is_available() else 0
         selfplay = replace(config.selfplay, threads=threads)
         self._selfplay = SelfPlay(game, self._evaluator, selfplay, seed)
         self._replay = Replay(game, config.window)

@@ -30,7 +30,7 @@ class SelfPlayConfig:
     """games a group plays side by side: the batch of the network"""
     threads: int = 0
     """threads with two groups each; 0 plays one group in the learner's own thread; -1 stands for
-    all cores, but for two where there is a GPU"""
+    all cores but two where there is a GPU, and for 0 where there is none"""
     search: SearchConfig = field(default_factory=SearchConfig)
     """a full search"""
     fast_simulations: int = 40
