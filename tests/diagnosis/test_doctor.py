@@ -177,6 +177,8 @@ def test_visits_without_preference(made, rows_of):
         ("loss_trend", "sick", {"learning_rate": 1e-9}),
         ("throughput", "odd", {"bare_share": 0.1}),
         ("throughput", "odd", {"evaluations_per_s": 50_000.0}),
+        ("throughput", "odd", {"paused_share": 0.5}),
+        ("throughput", "ok", {"paused_share": 0.1}),
         ("gate", "sick", {"gate_score": 0.4, "gate_passed": lambda i: i < 3}),
         ("gate", "odd", {"gate_score": 0.4, "gate_passed": lambda i: i < 12}),
         ("gate", "ok", {"gate_score": 0.57, "gate_passed": lambda i: i % 3 == 0}),

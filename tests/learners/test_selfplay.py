@@ -1,5 +1,6 @@
 """Self-play: every row is a position of a real game, and no slot ever waits for ever."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import cache
@@ -441,6 +442,21 @@ def test_threads_play_the_same_games(hashed: Build) -> None:
     }
     early = [tuple(record.moves) for record in games[:20]]
     assert set(early) <= alone
+
+
+def test_threads_pause_while_nobody_collects(hashed: Build) -> None:
+    game = game_of("tictactoe")
+    play = SelfPlay(game, hashed(game), replace(config_of(3, 8), threads=2), seed=5)
+    assert play.has_threads
+    assert play.paused == 0.0
+    for _ in range(50):
+        list(play.collect(50))
+        time.sleep(0.3)  # they fill the queue and wait; who waited says so when it goes on
+        if play.paused > 0.2:
+            break
+    assert play.paused > 0.2
+    play.close()
+    assert not SelfPlay(game, hashed(game), config_of(3, 8), seed=5).has_threads
 
 
 def test_an_error_in_a_thread_reaches_the_learner(hashed: Build) -> None:

@@ -127,6 +127,8 @@ def pace(evidence: Evidence) -> Finding:
     shares = evidence.series("bare_share")
     busy = _now(shares) if shares else 1.0
     playing = _playing_share(evidence)
+    pauses = evidence.series("paused_share")
+    paused = _now(pauses) if pauses else 0.0
     verdict: Verdict = "ok"
     sentence, advice = f"self-play takes {percent(playing)} of the time", ""
     if shares:
@@ -134,6 +136,13 @@ def pace(evidence: Evidence) -> Finding:
     if playing < 0.1:
         verdict = "odd"
         advice = "lower train.reuse, or evaluate less often (evaluation.every_minutes)"
+    elif paused > 0.3:
+        verdict = "odd"
+        sentence = f"self-play waits {percent(paused)} of the time for the learner"
+        advice = (
+            "raise selfplay.search.simulations, which would cost nothing, or lower train.reuse; "
+            "on a GPU a larger train.batch takes fewer steps"
+        )
     elif busy < 0.4 and playing > 0.5:
         verdict = "odd"
         sentence = f"the network waits {percent(1 - busy)} of the time for its next batch"
@@ -142,7 +151,7 @@ def pace(evidence: Evidence) -> Finding:
             "that its cache knows by heart is no fault"
         )
     return measure.found(value, f"{value:,.0f}".replace(",", " "), verdict, sentence, advice, trend,
-                         bare_share=busy, playing_share=playing)  # fmt: skip
+                         bare_share=busy, playing_share=playing, paused_share=paused)  # fmt: skip
 
 
 def _playing_share(evidence: Evidence) -> float:

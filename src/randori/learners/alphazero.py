@@ -51,6 +51,8 @@ logger = logging.getLogger(__name__)
 
 SAMPLE_GAMES = 200
 """Games of self-play that a checkpoint keeps for people."""
+MOST_LANES = 8
+"""Lanes that the bare network is measured with, at most: more keep a card no busier."""
 GATE_PLIES = 6
 """Plies that gate matches draw by visits, so that games differ."""
 
@@ -87,6 +89,7 @@ class AlphaZero:
         self._until = 1.0
         self._write_events: Callable[[int, Mapping[str, Any]], None] = lambda step, record: None
         self._started = time.monotonic()
+        self._last_play: tuple[float, float] | None = None  # when, and how long threads had paused
         self.counters = Counters()
         self.status = Status(counters=self.counters)
 
@@ -146,7 +149,9 @@ class AlphaZero:
         if self._config.tensorboard:
             self._write_events = event_writer(self._folder, self.counters.iteration + 1)
         self._compile()
-        self.status.bare_rate = measure_rate(self._evaluator, self._config.selfplay.slots)
+        groups = len(self._selfplay.groups)
+        slots = self._config.selfplay.slots
+        self.status.bare_rate = measure_rate(self._evaluator, slots, min(MOST_LANES, groups))
         try:
             while not self._stopping and self._progress() < until:
                 self.iterate()
@@ -236,10 +241,13 @@ class AlphaZero:
     def _play(self) -> None:
         """Gather the rows of one iteration."""
         tally = self._begin("self-play").tally = Tally()
-        start = time.monotonic()
+        start, paused = time.monotonic(), self._selfplay.paused
+        if self._last_play and self._selfplay.has_threads:  # games went on since the last time
+            start, paused = self._last_play
         for batch in self._selfplay.collect(self._config.iteration_rows):
             self._keep(batch, tally)
-            tally.seconds = time.monotonic() - start
+            self._last_play = time.monotonic(), self._selfplay.paused
+            tally.seconds, tally.paused = self._last_play[0] - start, self._last_play[1] - paused
             self._tell()
             if self._stopping or (
                 not self._config.deterministic and self._progress() >= self._until

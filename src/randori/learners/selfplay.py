@@ -251,6 +251,8 @@ class Tally:
     plies: int = 0
     evaluations: int = 0
     seconds: float = 0.0
+    paused: float = 0.0
+    """seconds of these in which the mean thread waited for the learner"""
     first_wins: int = 0
     second_wins: int = 0
     draws: int = 0
@@ -299,6 +301,7 @@ class SelfPlay:
         self._room = threading.Condition()
         self._waiting = 0  # rows in the queue
         self._limit = 0  # rows that may wait there before the threads pause
+        self._paused = 0.0  # seconds that they did, all together
         self._workers: list[threading.Thread] = []
         self._stop = threading.Event()
 
@@ -355,7 +358,20 @@ class SelfPlay:
         with self._room:
             self._waiting += len(batch.rows)
             self._queue.put(batch)
+            start = monotonic()
             self._room.wait_for(lambda: self._waiting <= self._limit or self._stop.is_set())
+            self._paused += monotonic() - start
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether games are played on while nobody collects them."""
+        return self._threads > 0
+
+    @property
+    def paused(self) -> float:
+        """Seconds that the mean thread has waited so far because nobody collected its games."""
+        with self._room:
+            return self._paused / max(1, self._threads)
 
     @property
     def evaluations(self) -> int:

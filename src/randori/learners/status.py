@@ -84,6 +84,7 @@ def iteration_metrics(
         "games_per_s": tally.games / max(1e-9, tally.seconds),
         "evaluations_per_s": tally.evaluations / max(1e-9, tally.seconds),
         "bare_share": status.bare_share,
+        "paused_share": tally.paused / max(1e-9, tally.seconds),
         "policy_loss": losses.policy if losses else None,
         "value_loss": losses.value if losses else None,
         "reply_loss": losses.reply if losses else None,

@@ -131,13 +131,14 @@ class Trainer:
                 self._follow()
 
     def _follow(self) -> None:
-        """Move the mean towards the newest weights."""
-        newest = self.network.state_dict()
-        for name, mean in self.player.state_dict().items():
-            if mean.is_floating_point():
-                mean.lerp_(newest[name], self._pull)
-            else:
-                mean.copy_(newest[name])
+        """Move the mean towards the newest weights: all of them in a few kernels."""
+        newest, means = (network.state_dict() for network in (self.network, self.player))
+        moving = [name for name, mean in means.items() if mean.is_floating_point()]
+        steps = torch._foreach_sub([newest[n] for n in moving], [means[n] for n in moving])
+        torch._foreach_mul_(steps, self._pull)
+        torch._foreach_add_([means[n] for n in moving], steps)
+        for name in means.keys() - set(moving):
+            means[name].copy_(newest[name])
 
     def _ask(self, planes: Tensor) -> Outputs:
         learn = getattr(self.network, "learn", None)

@@ -41,9 +41,11 @@ class Evaluator(Protocol):
         """Make a new lane of at most `batch` rows."""
 
 
-def measure_rate(evaluator: Evaluator, batch: int, seconds: float = 0.7) -> float:
-    """Measure the evaluations a second of the bare evaluator, two lanes of `batch` in turn."""
-    lanes = [evaluator.lane(batch) for _ in range(2)]
+def measure_rate(
+    evaluator: Evaluator, batch: int, lanes_at_once: int = 2, seconds: float = 0.7
+) -> float:
+    """Measure the evaluations a second of the bare evaluator, over lanes of `batch` in turn."""
+    lanes = [evaluator.lane(batch) for _ in range(max(2, lanes_at_once))]
     rng = np.random.default_rng(0)
     for lane in lanes:
         lane.words[:] = rng.integers(0, 2**63, size=lane.words.shape, dtype=np.uint64)
@@ -55,7 +57,7 @@ def measure_rate(evaluator: Evaluator, batch: int, seconds: float = 0.7) -> floa
         for lane in lanes:
             lane.wait()
             lane.launch(batch)
-        done += 2
+        done += len(lanes)
     for lane in lanes:
         lane.wait()
     return done * batch / (perf_counter() - start)
