@@ -4,7 +4,8 @@
 
 The bare figure drives the same lanes from the same number of threads without any search. With
 `--learn N` self-play is measured once more beside a learner that takes steps of N rows as fast as
-it can and hands its weights over every second: what that costs self-play.
+it can and hands its weights over every second, and then once more without it: what that costs
+self-play, and what self-play costs the learner.
 """
 
 import argparse
@@ -95,6 +96,17 @@ class Learner:
                 self._evaluator.load(self._trainer.network)
                 handed_over = time.perf_counter()
 
+    def rate_alone(self, seconds: float) -> float:
+        """Steps a second in this thread, with the card to itself."""
+        rng = np.random.default_rng(1)
+        self._trainer.finish()
+        start, steps = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds:
+            self._trainer.step(self._replay.sample(rng, self._batch), 1.0)
+            steps += 1
+        self._trainer.finish()
+        return steps / (time.perf_counter() - start)
+
     def close(self) -> None:
         self._stop.set()
         if self._thread.is_alive():
@@ -156,14 +168,21 @@ def main() -> None:
     before = bare_rate(evaluator, given.slots, max(1, given.threads), given.seconds / 3)
     play = SelfPlay(game, evaluator, config, 0)
     figures = selfplay_rate(play, given.seconds)
-    beside: dict[str, float] = {}
+    beside: dict[str, object] = {}
+    learner = None
     if given.learn:
         learner = Learner(game, network, evaluator, given.learn)
         found = selfplay_rate(play, given.seconds, learner)
         learner.close()
-        lost = 1 - found["evaluations_per_s"] / figures["evaluations_per_s"]
-        beside = {"beside_a_learner": found, "learner_costs": lost}
+        again = selfplay_rate(play, given.seconds)
+        alone = (figures["evaluations_per_s"] + again["evaluations_per_s"]) / 2
+        beside = {
+            "beside_a_learner": found, "after_it": again,
+            "learner_costs": 1 - found["evaluations_per_s"] / alone,
+        }  # fmt: skip
     play.close()
+    if learner is not None:
+        beside["learner_alone_steps_per_s"] = learner.rate_alone(given.seconds / 3)
     after = bare_rate(evaluator, given.slots, max(1, given.threads), given.seconds / 3)
     bare = (before + after) / 2
     print(json.dumps({
