@@ -21,6 +21,7 @@ COMMON = [
     "train.reuse=8", "iteration_rows=10000", "warm_up_rows=10000", "window=1000000",
     "selfplay.search.simulations=200", "selfplay.fast_simulations=40", "selfplay.full_share=0.25",
     "selfplay.keep_tree=false", "selfplay.forced=0", "selfplay.surprise=0", "selfplay.archive=0",
+    "selfplay.random_share=0", "train.average=0",
     "network.value=scalar", "network.reply=false", "network.ownership=false", "first_window=0",
     "evaluation.every_minutes=1000", "checkpoint_minutes=1000",
 ]  # fmt: skip
@@ -34,6 +35,7 @@ VARIANTS: dict[str, list[str]] = {
     "surprise": ["selfplay.surprise=0.5"],
     "archive": ["selfplay.archive=0.25"],
     "archive, mostly": ["selfplay.archive=0.75"],
+    "random beginnings": ["selfplay.random_share=0.5"],
     "win/draw/loss": ["network.value=wdl"],
     "reply head": ["network.reply=true"],
     "ownership head": ["network.ownership=true"],

@@ -181,6 +181,19 @@ def test_proofs_are_shown() -> None:
     assert (over.proven, list(over.branches)) == ("loss", [])
 
 
+def test_an_answer_that_wins_at_once_is_shown(connect4: Game) -> None:
+    """The search has only seen that it is there; it is the node's one move, and ends the line."""
+    study = puct(connect4).study(connect4.position("41414"))
+    study.run(60)
+    view = study.look([0])
+    assert (view.proven, view.value) == ("win", 1.0)
+    assert [one.action for one in view.branches] == [3]
+    assert view.best is not None
+    assert (view.best.action, view.best.proven) == (3, "win")
+    assert follow(connect4.position("41414"), [0, 3]).is_over
+    assert [one.action for one in study.look([]).line] != []
+
+
 def test_ctrl_c_ends_a_search_between_two_simulations(connect4: Game) -> None:
     class Interrupted(MaterialLane):
         left = 200

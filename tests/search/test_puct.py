@@ -63,6 +63,8 @@ class Node:
     judged: bool = False
     is_root: bool = False
     is_seized: bool = False
+    answer: Edge | None = None
+    """A move that wins at once, where the node was proven by it."""
 
     def line_up(self) -> None:
         """Put tried moves first, as they were first tried, then the others by their priors.
@@ -100,7 +102,10 @@ class Naive:
 
     def search(self, root: Node, simulations: int, skip_forced: bool = False) -> Node:
         root.is_root = True
-        while root.visits <= simulations and root.proven == UNKNOWN:
+        while root.proven == UNKNOWN:
+            goes_on = self.guard and self.solve and self.is_desperate(root)
+            if root.visits > simulations and not goes_on:
+                break
             if skip_forced and len(root.edges) == 1:
                 break
             if self.solve and root.judged and not root.is_seized:
@@ -125,12 +130,19 @@ class Naive:
                 root.proven = WON
                 return
 
-    def is_foiled(self, node: Node) -> bool:
-        """Tell whether the side to move wins at once."""
-        states = [node.state.copy() for _ in node.edges]
-        for state, edge in zip(states, node.edges, strict=True):
+    def foil(self, node: Node) -> None:
+        """Prove a node where the side to move wins at once; only that move is kept."""
+        for edge in node.edges:
+            state = node.state.copy()
             self.game.plain.play(state, edge.action)
-        return node.proven == UNKNOWN and any(self.node(s).proven == LOST for s in states)
+            if self.node(state).proven == LOST:
+                edge.child, node.proven, node.answer = self.node(state), WON, edge
+                return
+
+    def is_desperate(self, root: Node) -> bool:
+        """Tell whether all that was tried is lost, and there is something else."""
+        tried = [edge for edge in root.edges if edge.tried]
+        return 0 < len(tried) < len(root.edges) and all(edge.q == NEVER for edge in tried)
 
     def simulate(self, node: Node) -> np.float32:
         """Return the value for the side to move in `node`."""
@@ -148,8 +160,8 @@ class Naive:
             state = node.state.copy()
             self.game.plain.play(state, edge.action)
             edge.child = self.node(state)
-            if self.guard and self.solve and self.is_foiled(edge.child):
-                edge.child.proven = WON
+            if self.guard and self.solve:
+                self.foil(edge.child)
         value = -self.simulate(edge.child)
         edge.tried += 1
         edge.q = value if edge.tried == 1 else edge.q + (value - edge.q) / F(edge.tried)
@@ -196,6 +208,13 @@ def assert_same(trees: Trees, slot: int, root: Node) -> int:
         assert (record.proven, bool(record.judged)) == (node.proven, node.judged)
         assert not node.judged or record.value == node.value
         tried = sum(edge.tried > 0 for edge in node.edges)
+        if node.answer is not None and node.answer.child is not None:
+            assert (record.live, record.held, record.count) == (1, 1, len(node.edges))
+            edge = tree.edges[record.first]
+            assert tree.moves[record.first].action == node.answer.action
+            assert edge.tried == 0
+            pairs.append((int(edge.child), node.answer.child, at, record.first))
+            continue
         if at and not tried:
             assert record.first == NONE, "nobody has asked for its moves"
             continue

@@ -149,7 +149,7 @@ def bench_selfplay(work: Work) -> Figures:
             group.step()
         rounds = 1 if work.threads else ROUNDS  # threads play on while the network is measured
         for _ in range(rounds):
-            bare_rates.append(measure_rate(evaluator, work.slots, seconds=BARE_SECONDS))
+            bare_rates.append(measure_rate(evaluator, work.slots, 2 * work.threads, BARE_SECONDS))
             start, before = perf_counter(), selfplay.evaluations
             for batch in selfplay.collect(sys.maxsize):
                 tally.add(batch)
@@ -158,7 +158,7 @@ def bench_selfplay(work: Work) -> Figures:
             elapsed += perf_counter() - start
             evaluations += selfplay.evaluations - before
     selfplay.close()
-    bare_rates.append(measure_rate(evaluator, work.slots, seconds=BARE_SECONDS))
+    bare_rates.append(measure_rate(evaluator, work.slots, 2 * work.threads, BARE_SECONDS))
     bare = sum(bare_rates) / len(bare_rates)
     rate, move_rate = evaluations / elapsed, tally.moves / elapsed
     arguments = ["--blocks", work.blocks, "--channels", work.channels, "--batch",

@@ -138,10 +138,10 @@ def pace(evidence: Evidence) -> Finding:
         advice = "lower train.reuse, or evaluate less often (evaluation.every_minutes)"
     elif paused > 0.3:
         verdict = "odd"
-        sentence = f"self-play waits {percent(paused)} of the time for the learner"
+        sentence = f"self-play waits {percent(paused)} of the time for learning and evaluating"
         advice = (
             "raise selfplay.search.simulations, which would cost nothing, or lower train.reuse; "
-            "on a GPU a larger train.batch takes fewer steps"
+            "on a GPU a larger train.batch takes fewer steps; evaluate less often"
         )
     elif busy < 0.4 and playing > 0.5:
         verdict = "odd"

@@ -184,7 +184,7 @@ class _Reader:
             self.left_out["began elsewhere than at the start"] += 1
             return None
         if record.extra.get("begun"):
-            self.left_out["branched off from an earlier one"] += 1
+            self.left_out["branched off from an earlier one, or began at random"] += 1
             return None
         if len(record.moves) < self.plies:
             self.left_out[f"ended before ply {self.plies}"] += 1

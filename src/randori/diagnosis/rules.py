@@ -172,7 +172,8 @@ def distinct_positions(evidence: Evidence, trial: Trial | None) -> Finding:
     if ratio < VARIED:
         sentence = f"self-play repeats itself; {sentence}"
         advice = (
-            "raise selfplay.archive, the selfplay.temperature points and selfplay.noise_share; "
+            "raise selfplay.random_share, selfplay.archive, the selfplay.temperature points and "
+            "selfplay.noise_share; "
             "check that the seeds differ"
         )
     trend = [distinct_share(part.states) for part in _parts(rows)]

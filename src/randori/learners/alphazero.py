@@ -388,7 +388,7 @@ def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any
 
 
 def write_games(path: Path, game: Game, games: list[FinishedGame]) -> None:
-    """Keep a few games of self-play, a JSON line each; `begun` tells where one branched off."""
+    """Keep a few games of self-play, a JSON line each; `begun` tells where its own moves begin."""
     kept = (
         GameRecord.from_actions(
             game, one.moves, RESULTS[one.outcome], extra={"begun": one.begun} if one.begun else {}

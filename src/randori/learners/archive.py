@@ -73,7 +73,7 @@ def wander(
 ) -> int:
     """Add random moves that do not end the game; return how many moves there are then."""
     after = scratch(STATE_WORDS)
-    for _ in range(steps):
+    for _ in range(min(steps, len(moves) - plies)):
         count = legal(state, actions)
         for w in range(STATE_WORDS):
             after[w] = state[w]

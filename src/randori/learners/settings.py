@@ -58,7 +58,8 @@ class SelfPlayConfig:
     random_share: float = 0.0
     """share of games that begin with random moves from the first position"""
     random_plies: int = 16
-    """how many random moves these begin with, at most: any number is as likely"""
+    """how many random moves these begin with, at most: any number is as likely, but a move that
+    would end the game is not made"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
 

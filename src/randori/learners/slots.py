@@ -288,7 +288,7 @@ def finish_move(
     if not has_room_for(harvest, slots.rows[slot] + 1):
         return False
     ply = slots.plies[slot]
-    if ply == slots.moves.shape[1]:
+    if ply >= slots.moves.shape[1]:
         tree.used[BROKEN] = TOO_LONG
         new_game(tree, slots, slot, archive, habits)
         return True

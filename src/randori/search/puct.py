@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from randori.games.kernels import inlined, prefetch, wide
 from randori.games.rules import NUM_LOGITS, planes
-from randori.search.backup import back_up, is_foiled, proven_value, seize
+from randori.search.backup import back_up, foil, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
 from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
@@ -24,6 +24,7 @@ from randori.search.tree import (
     GUMBEL,
     LATER,
     MOST_LOGITS,
+    NEVER,
     NODES,
     NONE,
     PATH,
@@ -31,7 +32,6 @@ from randori.search.tree import (
     RULE,
     SEIZED,
     UNKNOWN,
-    WON,
     Tree,
     Trees,
     add_node,
@@ -73,7 +73,8 @@ class Knobs(NamedTuple):
     halving: NDArray[np.int32] = NO_HALVING
     """[m, n] see `halving_table`"""
     guard: bool = False
-    """look at every move that is tried, whether the answer to it wins at once"""
+    """look at every move that is tried, whether the answer to it wins at once, and go on while all
+    of them are lost; not for trees that are rerooted, since a node proven so has but one move"""
 
 
 class Questions(NamedTuple):
@@ -227,7 +228,21 @@ def is_spent(tree: Tree, budget: int, knobs: Knobs) -> bool:
     """Tell whether the search of this tree is over."""
     if knobs.skip_forced and tree.nodes[0].count == 1:
         return True
-    return tree.nodes[0].proven != UNKNOWN or tree.nodes[0].visits > budget
+    if tree.nodes[0].proven != UNKNOWN:
+        return True
+    return tree.nodes[0].visits > budget and not (knobs.guard and is_desperate(tree))
+
+
+def is_desperate(tree: Tree) -> bool:
+    """Tell whether all moves of the root that were tried are lost, and some were not tried."""
+    root = tree.nodes[0]
+    tried = 0
+    for e in range(root.first, root.first + root.count):
+        if tree.edges[e].tried > 0:
+            tried += 1
+            if tree.edges[e].q != NEVER:
+                return False
+    return 0 < tried < root.count
 
 
 @inlined
@@ -244,14 +259,15 @@ def next_leaf(
     while not is_spent(tree, budget, knobs):
         # Where logits are not kept, answers bring lists of moves: to this leaf and those in flight.
         lists = 1 + asked.in_flight[slot] if NUM_LOGITS > MOST_LOGITS else wide(0)
-        if not has_room(tree, lists):
+        is_full = knobs.guard and tree.used[NODES] + 2 > len(tree.nodes)  # a node, and its answer
+        if is_full or not has_room(tree, lists):
             return NO_ROOM
         node = descend(tree, knobs)
         if node == NO_ROOM:
             return NO_ROOM
         is_new = tree.nodes[node].visits == 0 and tree.nodes[node].proven == UNKNOWN
-        if knobs.guard and is_new and node != 0 and is_foiled(tree.states[node], tree.actions):
-            tree.nodes[node].proven = WON
+        if knobs.guard and is_new and node != 0:
+            foil(tree, node)
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue
