@@ -98,11 +98,11 @@ def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:
 
 @pytest.mark.parametrize(
     ("moves", "best"),
-    [("4 1 4 1 4 1", "4"), ("4 1 4 1 4", "4"), ("4 4 5 5", "36")],
+    [("4 1 4 1 4 1", "4"), ("4 1 4 1 4", "4"), ("1 3 1 4 7 5", "26"), ("4 4 5 5", "36")],
 )
 @pytest.mark.parametrize("which", ["uniform", "hash"])
 def test_the_best_move_is_found(moves: str, best: str, which: str, hashed: Build) -> None:
-    """Win at once, block a stack, make an open three."""
+    """Win at once, block a stack, block one end of an open three, make an open three."""
     game = load_game("connect4")
     evaluator = UniformEvaluator(game) if which == "uniform" else hashed(game)
     search = search_with_leaves(game, evaluator, 1500, moves)

@@ -173,8 +173,7 @@ def distinct_positions(evidence: Evidence, trial: Trial | None) -> Finding:
         sentence = f"self-play repeats itself; {sentence}"
         advice = (
             "raise selfplay.random_share, selfplay.archive, the selfplay.temperature points and "
-            "selfplay.noise_share; "
-            "check that the seeds differ"
+            "selfplay.noise_share; check that the seeds differ"
         )
     trend = [distinct_share(part.states) for part in _parts(rows)]
     return measure.found(value, percent(value), verdict, sentence, advice, trend, random=usual)

@@ -6,7 +6,7 @@ All values are from the side to move at that position, which is the side that pl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from randori.search.backup import proven_value
+from randori.search.backup import answers_to, proven_value
 from randori.search.search import Analysis, Move
 from randori.search.tree import (
     DRAWN,
@@ -158,7 +158,7 @@ def _line(tree: Tree, node: int, bonus: Bonus) -> list[Branch]:
     line: list[Branch] = []
     while seen := tried_edges(tree, node):
         found = {e: _branch(tree, node, e, bonus) for e in seen}
-        edge = min(seen, key=lambda e: _rank(found[e]))
+        edge = min(seen, key=lambda e: _rank(found[e], answers_to(tree, e)))
         line.append(found[edge])
         node = int(tree.edges[edge].child)
     return line
@@ -168,5 +168,6 @@ def _order(one: Branch) -> tuple[bool, int, float, float]:
     return (one.proven != "win", -one.visits, -(one.q or 0.0), -(one.prior or 0.0))
 
 
-def _rank(one: Branch) -> tuple[bool, bool, int, float, float]:
-    return (one.proven != "win", one.proven == "loss", *_order(one)[1:])
+def _rank(one: Branch, answers: int) -> tuple[bool, bool, int, float, int, float]:
+    is_later, visits, q, prior = _order(one)
+    return (is_later, one.proven == "loss", visits, q, answers, prior)

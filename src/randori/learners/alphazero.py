@@ -52,7 +52,7 @@ logger = logging.getLogger(__name__)
 SAMPLE_GAMES = 200
 """Games of self-play that a checkpoint keeps for people."""
 MOST_LANES = 8
-"""Lanes that the bare network is measured with, at most: more keep a card no busier."""
+"""Lanes that the bare network is measured with, at most: a card takes its time to make one."""
 GATE_PLIES = 6
 """Plies that gate matches draw by visits, so that games differ."""
 

@@ -3,7 +3,7 @@
 A search of few simulations walks past a move that wins at once if the evaluator thinks little of
 it, and into one that loses at once if the evaluator does not think of the answer. So the root's own
 moves are looked at before anything else (`seize`), and in play so are the answers to every move
-that is tried (`foil`). That takes a microsecond or ten, beside an evaluation of hundreds.
+that is tried (`foil`).
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from randori.games.kernels import DRAW, FIRST, ONGOING, State, inlined, scratch,
 from randori.games.rules import STATE_WORDS, outcome, play
 from randori.search.tree import (
     DRAWN,
+    EDGES,
     LATER,
     LOST,
     NEVER,
@@ -108,22 +109,35 @@ def wins_at_once(state: State, action: int, trial: State) -> bool:
 
 
 def foil(tree: Tree, node: int) -> None:
-    """Prove a new node won if the side to move there can win at once; that move is its only one."""
+    """Prove a new node won if the side to move there can win at once.
+
+    Its list are the moves that do, and the first of them has a node: the fewer there are, the more
+    an opponent has to see.
+    """
     trial = scratch(STATE_WORDS)
     count = find_moves(tree, node)
-    k = wide(0)
-    while k < count and not wins_at_once(tree.states[node], wide(tree.actions[k]), trial):
-        k += 1
-    if k == count:
+    first = wide(tree.used[EDGES])
+    answers = wide(0)
+    for k in range(count):
+        if wins_at_once(tree.states[node], wide(tree.actions[k]), trial):
+            tree.packed[first + answers] = word_of(np.float32(0.0), k, tree.actions[k])
+            answers += 1
+    if answers == 0:
         return
-    enlist(tree, node, count, wide(1))
-    first = wide(tree.nodes[node].first)
-    tree.packed[first] = word_of(np.float32(0.0), k, tree.actions[k])
+    enlist(tree, node, count, answers)
     give_edge(tree, first, np.float32(0.0))
     tree.nodes[node].live = 1
     tree.nodes[node].next = LATER
     tree.nodes[node].proven = WON
     add_node(tree, node, first)
+
+
+def answers_to(tree: Tree, edge: int) -> int:
+    """Return how many answers to a move were found to win at once."""
+    child = tree.edges[edge].child
+    if child == NONE or tree.nodes[child].judged or tree.nodes[child].proven != WON:
+        return 0
+    return int(tree.nodes[child].held)
 
 
 def seize(tree: Tree) -> None:

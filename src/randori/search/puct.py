@@ -246,6 +246,12 @@ def is_desperate(tree: Tree) -> bool:
 
 
 @inlined
+def is_new(tree: Tree, node: int) -> bool:
+    """Tell whether nothing is known of a node yet."""
+    return tree.nodes[node].visits == 0 and tree.nodes[node].proven == UNKNOWN
+
+
+@inlined
 def next_leaf(
     tree: Tree,
     cache: Cache,
@@ -265,8 +271,7 @@ def next_leaf(
         node = descend(tree, knobs)
         if node == NO_ROOM:
             return NO_ROOM
-        is_new = tree.nodes[node].visits == 0 and tree.nodes[node].proven == UNKNOWN
-        if knobs.guard and is_new and node != 0:
+        if knobs.guard and node != 0 and is_new(tree, node):
             foil(tree, node)
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)

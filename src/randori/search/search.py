@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from randori.games.game import Game
 from randori.games.kernels import wide
-from randori.search.backup import root_value
+from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
 from randori.search.evaluator import Evaluator
 from randori.search.priors import open_wholly
@@ -215,7 +215,8 @@ _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
 
 def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
-    moves = sorted((_move(tree, e) for e in live_edges(tree, 0)), key=_rank)
+    edges = sorted(live_edges(tree, 0), key=lambda e: _rank(tree, e))
+    moves = [_move(tree, e) for e in edges]
     return Analysis(root_value(tree), moves, _line(tree), evaluations)
 
 
@@ -230,13 +231,18 @@ def _line(tree: Tree) -> list[int]:
     line: list[int] = []
     node = 0
     while tried := tried_edges(tree, node):
-        edge = min(tried, key=lambda e: _rank(_move(tree, e)))
+        edge = min(tried, key=lambda e: _rank(tree, e))
         line.append(int(tree.moves[edge].action))
         node = int(tree.edges[edge].child)
     return line
 
 
-def _rank(move: Move) -> tuple[bool, bool, int, float, float]:
-    """Order moves: proven wins first, proven losses last, then by visits, value and prior."""
+def _rank(tree: Tree, edge: int) -> tuple[bool, bool, int, float, int, float]:
+    """Order moves: proven wins first, proven losses last, then by visits, value and prior.
+
+    Of moves that lose at once those come first that have the fewest answers.
+    """
+    move, answers = _move(tree, edge), answers_to(tree, edge)
     value = move.value if move.visits else 0.0
-    return (move.proven != "win", move.proven == "loss", -move.visits, -value, -move.prior)
+    is_win, is_loss = move.proven == "win", move.proven == "loss"
+    return (not is_win, is_loss, -move.visits, -value, answers, -move.prior)
