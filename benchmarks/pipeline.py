@@ -89,7 +89,7 @@ class Learner:
         while not self._stop.is_set():
             with self._lock:
                 samples = self._replay.sample(rng, self._batch)
-            self._trainer.step(samples, 1.0)
+            self._trainer.step(self._trainer.targets_of(samples), 1.0)
             self.steps += 1
             if time.perf_counter() - handed_over > 1.0:
                 self._trainer.take_losses()
@@ -102,7 +102,8 @@ class Learner:
         self._trainer.finish()
         start, steps = time.perf_counter(), 0
         while time.perf_counter() - start < seconds:
-            self._trainer.step(self._replay.sample(rng, self._batch), 1.0)
+            samples = self._replay.sample(rng, self._batch)
+            self._trainer.step(self._trainer.targets_of(samples), 1.0)
             steps += 1
         self._trainer.finish()
         return steps / (time.perf_counter() - start)

@@ -71,7 +71,7 @@ def some_samples(game: Game, count: int, seed: int = 0) -> Samples:
 
 
 def step(trainer: Trainer, samples: Samples, share: float = 1.0) -> Losses:
-    trainer.step(samples, share)
+    trainer.step(trainer.targets_of(samples), share)
     losses = trainer.take_losses()
     assert losses is not None
     return losses
@@ -207,7 +207,7 @@ def test_the_value_weight() -> None:
     game = GAMES["one factor"]
     trainer = make_trainer(game, value_weight=0.0, l2=0.0, optimizer="sgd", kind="resnet")
     before = trainer.weights()
-    trainer.step(some_samples(game, 4), 1.0)
+    trainer.step(trainer.targets_of(some_samples(game, 4)), 1.0)
     after = trainer.weights()
     still = {n for n in before if n.startswith("value.") and "running" not in n}
     still -= {n for n in still if "num_batches" in n}
@@ -223,17 +223,17 @@ def test_a_restored_trainer_goes_on_bit_for_bit(optimizer: str, kind: str) -> No
     game = load_game("connect4")
     ours = make_trainer(game, 1, kind, optimizer=optimizer, warm_up_steps=6)
     for seed in range(4):
-        ours.step(some_samples(game, 4, seed), 1.0)
+        ours.step(ours.targets_of(some_samples(game, 4, seed)), 1.0)
     weights, arrays = ours.weights(), ours.save()
     for seed in range(10, 14):
-        ours.step(some_samples(game, 4, seed), 0.5)
+        ours.step(ours.targets_of(some_samples(game, 4, seed)), 0.5)
     theirs = make_trainer(game, 2, kind, optimizer=optimizer, warm_up_steps=6)
     assert not weights_equal(ours, theirs)
     theirs.load_weights(weights)
     theirs.restore(arrays)
     theirs.steps = 4
     for seed in range(10, 14):
-        theirs.step(some_samples(game, 4, seed), 0.5)
+        theirs.step(theirs.targets_of(some_samples(game, 4, seed)), 0.5)
     assert weights_equal(ours, theirs)
     again, other = theirs.save(), ours.save()
     assert again.keys() == other.keys()
@@ -251,7 +251,7 @@ def test_the_mean_of_the_weights(kind: str, device: str) -> None:
     ours = make_trainer(game, 1, kind, torch.device(device), average=3)
     mean = ours.weights()
     for taken in range(60):
-        ours.step(some_samples(game, 4, taken), 1.0)
+        ours.step(ours.targets_of(some_samples(game, 4, taken)), 1.0)
         share = 1 / max(1, min(3, taken // 10))
         for name, newest in ours.weights().items():
             mean[name] = mean[name] + share * (newest - mean[name])
@@ -281,7 +281,7 @@ def test_restored_moments_are_laid_out_as_their_weights() -> None:
     """A fused step on a card refuses anything else; there, convolutions are channels-last."""
     game = load_game("connect4")
     ours, theirs = (make_trainer(game, seed, "resnet") for seed in (1, 2))
-    ours.step(some_samples(game, 4), 1.0)
+    ours.step(ours.targets_of(some_samples(game, 4)), 1.0)
     for weight in theirs.network.parameters():
         if weight.dim() == 4:
             weight.data = weight.data.contiguous(memory_format=torch.channels_last)
@@ -299,7 +299,7 @@ def test_a_trainer_that_never_stepped_can_be_restored(optimizer: str) -> None:
     theirs.load_weights(weights)
     theirs.restore(arrays)
     for trainer in (ours, theirs):
-        trainer.step(some_samples(game, 4), 1.0)
+        trainer.step(trainer.targets_of(some_samples(game, 4)), 1.0)
     assert weights_equal(ours, theirs)
 
 
@@ -313,7 +313,7 @@ def test_what_l2_does(optimizer: str, share: float) -> None:
     found = []
     for weight in (0.0, l2):
         trainer = make_trainer(game, l2=weight, **settings)
-        trainer.step(some_samples(game, 4), 1.0)
+        trainer.step(trainer.targets_of(some_samples(game, 4)), 1.0)
         found.append(trainer.weights())
     for name, weight in start.items():
         assert found[1][name] - found[0][name] == pytest.approx(
@@ -328,7 +328,7 @@ def test_what_l2_does_to_adam() -> None:
     before = trainer.weights()
     quiet = some_samples(game, 4)
     quiet = replace(quiet, words=np.zeros_like(quiet.words))  # no input: first weights unused
-    trainer.step(quiet, 1.0)
+    trainer.step(trainer.targets_of(quiet), 1.0)
     name = next(n for n in before if before[n].ndim == 2 and before[n].shape[1] == 18)
     step = trainer.weights()[name] - before[name]
     assert step == pytest.approx(-0.01 * np.sign(before[name]), abs=1e-4)
@@ -339,7 +339,7 @@ def test_the_learning_rate_warms_up() -> None:
     trainer = make_trainer(game, warm_up_steps=4, learning_rate=0.8)
     rates = []
     for share in (1.0, 1.0, 1.0, 1.0, 1.0, 0.5):
-        trainer.step(some_samples(game, 4), share)
+        trainer.step(trainer.targets_of(some_samples(game, 4)), share)
         rates.append(trainer._optimizer.param_groups[0]["lr"])
     assert rates == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.4])
 
@@ -350,7 +350,7 @@ def test_gradients_are_clipped(clip: float) -> None:
     settings = {"optimizer": "sgd", "learning_rate": 1.0, "l2": 0.0, "value_weight": 50.0}
     trainer = make_trainer(game, clip=clip, **settings)
     before = trainer.weights()
-    trainer.step(some_samples(game, 4), 1.0)
+    trainer.step(trainer.targets_of(some_samples(game, 4)), 1.0)
     after = trainer.weights()
     moved = math.sqrt(sum(float(((after[n] - before[n]) ** 2).sum()) for n in before))
     assert moved == pytest.approx(0.01, rel=1e-3) if clip else moved > 0.1
@@ -369,6 +369,6 @@ def test_a_loss_that_is_no_number_ends_the_run() -> None:
     network = build(NetworkConfig(kind="mlp", blocks=1, hidden=8), signature_of(game))
     trainer = Trainer(game, network, TrainConfig(batch=2), torch.device("cpu"))
     trainer.load_weights({name: array * np.nan for name, array in trainer.weights().items()})
-    trainer.step(some_samples(game, 2), 1.0)
+    trainer.step(trainer.targets_of(some_samples(game, 2)), 1.0)
     with pytest.raises(UserError, match=r"learning_rate"):
         trainer.take_losses()

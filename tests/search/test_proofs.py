@@ -10,7 +10,7 @@ import pytest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.search.search import Search, SearchConfig
-from randori.search.tree import DRAWN, LOST, NODES, UNKNOWN, WON, tree_of
+from randori.search.tree import DRAWN, LOST, NODES, UNKNOWN, WON, make_trees, tree_of
 from randori.search.uniform import ArrayLane, UniformEvaluator
 
 Build = Callable[[Game], Any]
@@ -65,7 +65,7 @@ def search_from(moves: str, simulations: int, evaluator: Any = None, **options: 
     ("moves", "simulations", "proven", "best", "line"),
     [
         ("4 1 4 1 4 1", 20, WON, "4", 1),
-        ("4 4 5 5", 500, WON, "36", 3),
+        ("4 4 5 5", 2, WON, "36", 3),
         ("1 3 1 4 7 5", 100, LOST, "1234567", 2),
     ],
     ids=["win in 1", "win in 3 plies", "lost in 2 plies"],
@@ -74,11 +74,78 @@ def test_mates_are_proven(moves: str, simulations: int, proven: int, best: str, 
     search = search_from(moves, simulations)
     analysis = search.analysis()
     assert search.trees.nodes[0, 0].proven == proven
-    assert search.trees.nodes[0, 0].visits < simulations, "a proof ends the search"
+    assert search.trees.nodes[0, 0].visits <= simulations, "a proof ends the search"
     assert analysis.value == WORTH[proven]
     assert analysis.best.proven == ("win" if proven == WON else "loss")
     assert str(analysis.best.action + 1) in best
     assert len(analysis.line) >= line
+
+
+def wins_in(game: Game, state: Any, plies: int) -> bool:
+    """Whether the side to move wins in so many plies, one or three, by trying everything."""
+
+    def after(state: Any) -> list[Any]:
+        below = [state.copy() for _ in game.legal_actions(state)]
+        for one, action in zip(below, game.legal_actions(state), strict=True):
+            game.plain.play(one, action)
+        return below
+
+    def has_won(state: Any, side: int) -> bool:
+        return int(game.plain.outcome(state)) == 1 + side
+
+    side = int(state[0]) % 2
+    moves = after(state)
+    if any(has_won(one, side) for one in moves):
+        return True
+    return plies == 3 and any(
+        bool(after(one))
+        and all(has_won(two, side) or any(has_won(x, side) for x in after(two))
+                for two in after(one))
+        for one in moves
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "games"),
+    [("tictactoe", 150), ("connect4", 150), ("othello:size=4", 20), ("shobu", 12), ("choko", 30)],
+)
+def test_wins_in_two_are_seen_at_once(spec: str, games: int) -> None:
+    """After one simulation a root is proven won if and only if it wins within three plies."""
+    game = load_game(spec)
+    rng = np.random.default_rng(3)
+    states = []
+    for _ in range(games):
+        line = [game.new_state()]
+        while actions := game.legal_actions(line[-1]):
+            line.append(line[-1].copy())
+            game.plain.play(line[-1], int(rng.choice(actions)))
+        late = line[-5:-1]
+        states += [one for one in late if len(game.legal_actions(one)) > 1]  # else no search
+    search = Search(game, UniformEvaluator(game), SearchConfig(), slots=len(states))
+    search.set_roots(np.array(states))
+    search.run(1)
+    proven = search.trees.nodes[:, 0].proven == WON
+    truth = [wins_in(game, state, 3) for state in states]
+    assert proven.tolist() == truth
+    assert any(truth)
+    if spec != "othello:size=4":
+        assert any(truth[i] and not wins_in(game, states[i], 1) for i in range(len(states)))
+        assert not all(truth)
+
+
+def test_a_proof_finds_room() -> None:
+    """A tree too small for the win in two of paper A grows until it fits."""
+    game = load_game("shobu")
+    position = game.position("MATERIAL_ADVANTAGE")
+    search = Search(game, UniformEvaluator(game), SearchConfig(simulations=1))
+    search.trees = make_trees(1, 10, 3 * game.most_legal, game)
+    search.set_roots(position.state[None].copy())
+    search.run(1)
+    analysis = search.analysis()
+    assert game.action_text(position.state, analysis.best.action) == "b2e5NE2"
+    assert analysis.best.proven == "win"
+    assert len(analysis.line) == 3
+    assert 10 < search.trees.used[0, NODES] <= len(search.trees.nodes[0])
 
 
 def test_the_only_defence_is_found() -> None:

@@ -65,6 +65,8 @@ class Node:
     is_seized: bool = False
     answers: list[Edge] = field(default_factory=list)
     """The moves that win at once, where the node was proven by them."""
+    is_shown: bool = False
+    """Whether all its moves were tried at once, to show that they lose."""
 
     def line_up(self) -> None:
         """Put tried moves first, as they were first tried, then the others by their priors.
@@ -110,6 +112,8 @@ class Naive:
                 break
             if self.solve and root.judged and not root.is_seized:
                 self.seize(root)
+                if self.guard and root.proven == UNKNOWN:
+                    self.force(root)
             else:
                 self.simulate(root)
         return root
@@ -130,9 +134,36 @@ class Naive:
                 root.proven = WON
                 return
 
-    def foil(self, node: Node) -> None:
+    def force(self, root: Node) -> None:
+        """Take a move that wins in two."""
+        for edge in root.edges:
+            state = root.state.copy()
+            self.game.plain.play(state, edge.action)
+            child = self.node(state)
+            below = []
+            for answer in child.edges if child.proven == UNKNOWN else []:
+                state = child.state.copy()
+                self.game.plain.play(state, answer.action)
+                below.append(self.node(state))
+                if below[-1].proven == UNKNOWN:
+                    self.foil(below[-1], 1)
+                if below[-1].proven != WON:
+                    break
+            if below and len(below) == len(child.edges) and below[-1].proven == WON:
+                for answer, node in zip(child.edges, below, strict=True):
+                    answer.child, answer.q = node, NEVER
+                child.proven, child.is_shown = LOST, True
+                child.visits = edge.tried = 1
+                edge.child, edge.q = child, F(1)
+                root.visits += 1
+                root.proven = WON
+                return
+
+    def foil(self, node: Node, most: int = 1 << 20) -> None:
         """Prove a node where the side to move wins at once; only such moves are kept."""
         for edge in node.edges:
+            if len(node.answers) == most:
+                break
             state = node.state.copy()
             self.game.plain.play(state, edge.action)
             if self.node(state).proven == LOST:
@@ -218,6 +249,14 @@ def assert_same(trees: Trees, slot: int, root: Node) -> int:
             assert first is not None
             assert tree.edges[record.first].tried == 0
             pairs.append((int(tree.edges[record.first].child), first, at, record.first))
+            continue
+        if node.is_shown:
+            assert (record.live, record.held, record.count) == 3 * (len(node.edges),)
+            for k, edge in enumerate(node.edges):
+                move, mine = tree.moves[record.first + k], tree.edges[record.first + k]
+                assert (move.action, mine.tried, mine.q) == (edge.action, 0, NEVER)
+                assert edge.child is not None
+                pairs.append((int(mine.child), edge.child, at, record.first + k))
             continue
         if at and not tried:
             assert record.first == NONE, "nobody has asked for its moves"

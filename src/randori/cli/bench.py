@@ -287,10 +287,10 @@ def bench_train(work: Work) -> Figures:
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
         ))  # fmt: skip
         for _ in range(WARM_STEPS):
-            trainer.step(replay.sample(rng, work.batch), 1.0)
+            trainer.step(trainer.targets_of(replay.sample(rng, work.batch)), 1.0)
     steps, start = 0, perf_counter()
     while perf_counter() - start < work.seconds:
-        trainer.step(replay.sample(rng, work.batch), 1.0)
+        trainer.step(trainer.targets_of(replay.sample(rng, work.batch)), 1.0)
         steps += 1
     trainer.finish()
     elapsed = perf_counter() - start

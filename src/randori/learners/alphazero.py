@@ -26,9 +26,9 @@ from randori.arena.match import play_match
 from randori.games.game import Game
 from randori.games.position import RESULTS
 from randori.games.records import GameRecord, write_records
-from randori.learners.losses import Losses
+from randori.learners.losses import Losses, Targets
 from randori.learners.pulse import Pulse
-from randori.learners.replay import Replay
+from randori.learners.replay import Replay, drawn_ahead
 from randori.learners.rowlog import RowLog
 from randori.learners.selfplay import Batch, FinishedGame, Rows, SelfPlay, Tally
 from randori.learners.settings import AlphaZeroConfig
@@ -275,12 +275,18 @@ class AlphaZero:
         status = self._begin("learning")
         status.rate_share = self._rate_share()
         newest = self._config.newest(counters.rows)
-        while counters.owed >= 1.0 and not self._stopping:
+
+        def draw() -> Targets:
             samples = self._replay.sample(self._rng, config.batch, newest)
-            self._trainer.step(samples, status.rate_share)
+            return self._trainer.targets_of(samples)
+
+        for targets in drawn_ahead(draw, int(counters.owed)):
+            self._trainer.step(targets, status.rate_share)
             counters.owed -= 1.0
             counters.steps += 1
             self._tell()
+            if self._stopping:
+                break
         status.losses = self._trainer.take_losses() or status.losses
         return status.losses
 

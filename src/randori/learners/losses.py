@@ -1,7 +1,6 @@
 """What a network is told: cross entropy of the policy, error of the value, and the side tasks."""
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -77,12 +76,31 @@ def owner_loss(logits: Tensor, owners: Tensor) -> Tensor:
     return binary_cross_entropy(logits, (1 + mine - theirs) / 2)
 
 
+def parts_of(factors: Tensor, num_logits: int) -> Tensor | None:
+    """Return ones [P, A] where a logit is part of an action's; None where each is an action's own.
+
+    A product with it has a gradient that a card computes at once; that of picking logits one by
+    one, with `factors` [A, F], takes longer than all the rest of a step.
+    """
+    own = torch.arange(num_logits, device=factors.device)[:, None]
+    if torch.equal(factors, own):
+        return None
+    parts = torch.zeros(num_logits, len(factors), device=factors.device)
+    return parts.scatter_(0, factors.T, 1.0)
+
+
 def losses_of(
-    said: Outputs, targets: Targets, factors: Tensor, search_share: float, owners: Tensor | None
+    said: Outputs,
+    targets: Targets,
+    factors: Tensor,
+    parts: Tensor | None,
+    search_share: float,
+    owners: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """Return the four losses [4] to learn from, and the mean square error of the value.
 
-    `factors` [A, F] are the logits whose sum is an action's; `owners` come unpacked.
+    `factors` [A, F] are the logits whose sum is an action's, `parts` the same as a matrix; `owners`
+    come unpacked.
     """
     wanted = (1 - search_share) * targets.results + search_share * targets.values
     error = (said.value - wanted).square().mean()
@@ -95,7 +113,7 @@ def losses_of(
         value = wdl_loss(said.wdl, targets.results, targets.values, search_share)
     reply = owned = nothing
     if said.reply is not None:
-        every = reduce(torch.add, (said.reply[:, factor] for factor in factors.T))  # [B, A]
+        every = said.reply if parts is None else said.reply @ parts  # [B, A]
         reply = reply_loss(every, targets.replies)
     if said.owners is not None and owners is not None:
         owned = owner_loss(said.owners, owners)

@@ -1,6 +1,9 @@
 """Replay: the newest rows, and batches drawn from them under random symmetries."""
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,10 @@ from randori.games.rules import INPUT_WORDS, OWNER_WORDS, legal, planes
 from randori.games.symmetry import turn_planes
 from randori.learners.harvest import NO_REPLY
 from randori.learners.selfplay import Rows
+
+T = TypeVar("T")
+AHEAD = 2
+"""Batches that are drawn before their turn."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,20 @@ def fill_samples(
             to_actions[b, k] = action_map[turn, actions[k]] if k < count else 0
             shares[b, k] = counts[row, k] / total if k < count else -1.0
         to_replies[b] = -1 if replies[row] == NO_REPLY else action_map[turn, replies[row]]
+
+
+def drawn_ahead(draw: Callable[[], T], count: int) -> Iterator[T]:
+    """Yield what `count` calls of `draw` return, each of them made while the last one is in use.
+
+    The calls come one after the other in a thread of their own, so the dice fall as ever.
+    """
+    with ThreadPoolExecutor(1) as worker:
+        coming = [worker.submit(draw) for _ in range(min(AHEAD, count))]
+        for place in range(count):
+            drawn = coming.pop(0).result()
+            if place + AHEAD < count:
+                coming.append(worker.submit(draw))
+            yield drawn
 
 
 class Replay:

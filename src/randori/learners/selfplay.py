@@ -38,6 +38,9 @@ from randori.search.search import make_questions
 from randori.search.symmetric import SymmetricEvaluator
 from randori.search.tree import SPARE, enlarge, expect_lawful, make_trees
 
+PATIENCE = 0.25
+"""Seconds after which what there is goes to the learner, or its screen."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -131,6 +134,7 @@ class Group:
         self._step = game.kernel(play_on)
         self.evaluations = 0
         self._handed_over = 0
+        self._taken_at = monotonic()
         self._weights = self._weights_seen = self._stale_steps = 0
         self._busy = threading.Lock()  # held while arrays change, so that `save` sees a whole step
         game.kernel(begin)(self._trees, self._slots, self._archive, self._habits)
@@ -171,12 +175,22 @@ class Group:
         harvest.used[:] = 0
         harvest.totals[:] = 0.0
         self._handed_over = self.evaluations
+        self._taken_at = monotonic()
         return batch
 
     @property
     def is_ready(self) -> bool:
         """Whether finished games wait to be taken; rows come only with their games."""
         return bool(self._harvest.used[GAMES])
+
+    @property
+    def is_ripe(self) -> bool:
+        """Whether so many wait that it is time to take them, or so long."""
+        rows, games = self._harvest.used
+        if games == 0:
+            return False
+        is_full = 4 * rows > len(self._harvest.results) or 4 * games > len(self._harvest.plies)
+        return bool(is_full or monotonic() - self._taken_at > PATIENCE)
 
     def forget_evaluations(self) -> None:
         """Forget what the old weights said; safe to call from another thread."""
@@ -314,15 +328,15 @@ class SelfPlay:
             rows -= len(batch.rows)
             yield batch
 
-    def _inline(self, patience: float = 0.25) -> Iterator[Batch]:
+    def _inline(self) -> Iterator[Batch]:
         # Games are handed over as soon as they end; when none does, the clock decides how often
         # the screen hears of evaluations. So what is played never depends on the clock.
-        until = monotonic() + patience
+        until = monotonic() + PATIENCE
         while True:
             for group in self.groups:
                 group.step()
             if any(group.is_ready for group in self.groups) or monotonic() > until:
-                until = monotonic() + patience
+                until = monotonic() + PATIENCE
                 for group in self.groups:
                     yield group.take()
 
@@ -348,7 +362,7 @@ class SelfPlay:
             while not self._stop.is_set():
                 for group in groups:
                     group.step()
-                    if group.is_ready:
+                    if group.is_ripe:
                         self._hand_over(group.take())
         except BaseException as error:
             self._queue.put(error)
@@ -390,4 +404,5 @@ class SelfPlay:
                     left.append(self._queue.get_nowait())
                 worker.join(timeout=0.05)
         self._workers = []
+        left += [group.take() for group in self.groups if group.is_ready]
         return [batch for batch in left if isinstance(batch, Batch)]

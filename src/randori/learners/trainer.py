@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from randori.agents.models import signature_of
 from randori.errors import UserError
 from randori.games.game import Game
-from randori.learners.losses import Losses, Targets, losses_of, tensors_of
+from randori.learners.losses import Losses, Targets, losses_of, parts_of, tensors_of
 from randori.learners.replay import Samples
 from randori.learners.settings import TrainConfig
 from randori.networks.cuda_runtime import CAPTURING, cuda
@@ -51,6 +51,7 @@ class Trainer:
         self._signature = signature_of(game)
         self._owned = replace(self._signature, planes=2 * game.stone_planes)
         self._factors = torch.as_tensor(game.factors.astype(np.int64), device=device)
+        self._parts = parts_of(self._factors, sum(game.factor_sizes))
         self._optimizer = make_optimizer(network, config, device)
         weights = (1.0, config.value_weight, config.reply_weight, config.owner_weight)
         self._weights = torch.tensor(weights, device=device)
@@ -63,7 +64,14 @@ class Trainer:
         self._inputs: Targets | None = None
         self._taken = 0
 
-    def step(self, samples: Samples, rate_share: float) -> None:
+    def targets_of(self, samples: Samples) -> Targets:
+        """Make a batch ready for `step`; safe to call from another thread, for the next one."""
+        targets = tensors_of(samples)
+        if self._stream is None:
+            return targets
+        return Targets(*(tensor.pin_memory() for tensor in targets))
+
+    def step(self, targets: Targets, rate_share: float) -> None:
         """Take one gradient step at `rate_share` of the learning rate; `take_losses` tells more."""
         config = self._config
         warm = min(1.0, (self.steps + 1) / max(1, config.warm_up_steps))
@@ -72,22 +80,21 @@ class Trainer:
         if self._stream is None:
             _set_rate(self._optimizer, rate)
             self._pull.fill_(pull)
-            self._move(tensors_of(samples))
+            self._move(targets)
         else:
             with torch.cuda.stream(self._stream):
                 _set_rate(self._optimizer, rate)
                 self._pull.fill_(pull)
-                self._step_on_card(tensors_of(samples))
+                self._step_on_card(targets)
         self.steps += 1
         self._summed += 1
 
     def _step_on_card(self, targets: Targets) -> None:
         """Copy a batch over and run the captured step, which is made when all has settled."""
-        pinned = Targets(*(tensor.pin_memory() for tensor in targets))
         if self._inputs is None or self._inputs.words.shape != targets.words.shape:
             self._inputs = Targets(*(tensor.to(self._device) for tensor in targets))
             self._graph, self._taken = None, 0
-        for ours, theirs in zip(self._inputs, pinned, strict=True):
+        for ours, theirs in zip(self._inputs, targets, strict=True):
             ours.copy_(theirs, non_blocking=True)
         if self._graph is None and self._taken >= EAGER_STEPS and self._config.optimizer != "sgd":
             self._capture(self._inputs)
@@ -119,7 +126,9 @@ class Trainer:
         owners = None
         if said.owners is not None:
             owners = unpack(targets.owners, self._owned).flatten(1)
-        losses, error = losses_of(said, targets, self._factors, config.search_share, owners)
+        losses, error = losses_of(
+            said, targets, self._factors, self._parts, config.search_share, owners
+        )
         self._optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward([(losses * self._weights).sum()])
         if config.clip > 0:

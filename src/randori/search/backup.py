@@ -2,15 +2,16 @@
 
 A search of few simulations walks past a move that wins at once if the evaluator thinks little of
 it, and into one that loses at once if the evaluator does not think of the answer. So the root's own
-moves are looked at before anything else (`seize`), and in play so are the answers to every move
-that is tried (`foil`).
+moves are looked at before anything else (`seize`); in play so are the answers to every move that
+is tried (`foil`), and, once, what wins against every answer (`force`).
 """
 
 import numpy as np
 
 from randori.games.kernels import DRAW, FIRST, ONGOING, State, inlined, scratch, wide
-from randori.games.rules import STATE_WORDS, outcome, play
+from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, outcome, play
 from randori.search.tree import (
+    BROKEN,
     DRAWN,
     EDGES,
     LATER,
@@ -19,6 +20,7 @@ from randori.search.tree import (
     NODES,
     NONE,
     SEIZED,
+    TOO_MANY,
     UNKNOWN,
     WON,
     Tree,
@@ -26,8 +28,12 @@ from randori.search.tree import (
     enlist,
     find_moves,
     give_edge,
+    list_moves,
     word_of,
 )
+
+MOST_TRIALS = 100_000
+"""Positions that `force` looks at before it gives up; a millisecond of Shobu, more of Go."""
 
 
 def proven_value(proven: int) -> np.float32:
@@ -102,23 +108,30 @@ def wins_at_once(state: State, action: int, trial: State) -> bool:
     """Tell whether an action ends the game in favour of the side that plays it."""
     for w in range(STATE_WORDS):
         trial[w] = state[w]
-    first_moves = state[0] & np.uint64(1) == np.uint64(0)
     play(trial, action)
-    result = outcome(trial)
+    return is_win(outcome(trial), state)
+
+
+@inlined
+def is_win(result: int, state: State) -> bool:
+    """Tell whether a result is a win of the side to move in `state`."""
+    first_moves = state[0] & np.uint64(1) == np.uint64(0)
     return result != ONGOING and result != DRAW and (result == FIRST) == first_moves
 
 
-def foil(tree: Tree, node: int) -> None:
+def foil(tree: Tree, node: int, most: int) -> None:
     """Prove a new node won if the side to move there can win at once.
 
-    Its list are the moves that do, and the first of them has a node: the fewer there are, the more
-    an opponent has to see.
+    Its list are the moves that do, `most` of them at most, and the first has a node: the fewer
+    there are, the more an opponent has to see.
     """
     trial = scratch(STATE_WORDS)
     count = find_moves(tree, node)
     first = wide(tree.used[EDGES])
     answers = wide(0)
     for k in range(count):
+        if answers == most:
+            break
         if wins_at_once(tree.states[node], wide(tree.actions[k]), trial):
             tree.packed[first + answers] = word_of(np.float32(0.0), k, tree.actions[k])
             answers += 1
@@ -156,3 +169,84 @@ def seize(tree: Tree) -> None:
             node = add_node(tree, wide(0), edge)
             back_up(tree, node, proven_value(tree.nodes[node].proven), True)
             return
+
+
+def force(tree: Tree) -> bool:
+    """Look, once, whether a move of the root wins in two whatever the answer.
+
+    Mostly the first answer refutes a move, so that this costs less than a few simulations; where it
+    does not it is given up after MOST_TRIALS. Returns false if there is such a move but no room for
+    the nodes that show it: all answers, and to each of them a move that wins.
+    """
+    root = tree.nodes[0]
+    if tree.used[SEIZED] != 1 or root.proven != UNKNOWN:
+        return True
+    trials = wide(0)
+    for edge in range(root.first, root.first + root.count):
+        if tree.edges[edge].child != NONE:
+            continue
+        trials, answers = count_answers(tree, wide(tree.moves[edge].action), trials)
+        if trials > MOST_TRIALS:
+            break
+        if answers > 0:
+            room = (2 * answers + MOST_LEGAL) <= len(tree.edges) - tree.used[EDGES]
+            if not room or tree.used[NODES] + 1 + 2 * answers > len(tree.nodes):
+                return False
+            tree.used[SEIZED] = 2
+            show(tree, edge)
+            return True
+    tree.used[SEIZED] = 2
+    return True
+
+
+def count_answers(tree: Tree, action: int, trials: int) -> tuple[int, int]:
+    """Return how many answers there are to a move of the root, 0 if one of them does not lose.
+
+    They lose if the mover wins at once. The other number returned is `trials` and those made here.
+    """
+    after, below, trial = scratch(STATE_WORDS), scratch(STATE_WORDS), scratch(STATE_WORDS)
+    for w in range(STATE_WORDS):
+        after[w] = tree.states[0, w]
+    play(after, action)
+    if outcome(after) != ONGOING:
+        return trials, 0
+    answers = wide(legal(after, tree.actions))
+    if answers > MOST_LEGAL:
+        tree.used[BROKEN] = TOO_MANY
+        return trials, 0
+    for k in range(answers):
+        tree.answers[k] = tree.actions[k]
+    for k in range(answers):
+        for w in range(STATE_WORDS):
+            below[w] = after[w]
+        play(below, wide(tree.answers[k]))
+        trials += 1
+        result = outcome(below)
+        if result != ONGOING:
+            if not is_win(result, tree.states[0]):
+                return trials, 0
+            continue
+        count = wide(legal(below, tree.actions))
+        wins = False
+        for i in range(count):
+            trials += 1
+            if wins_at_once(below, wide(tree.actions[i]), trial):
+                wins = True
+                break
+        if not wins or trials > MOST_TRIALS:
+            return trials, 0
+    return trials, answers
+
+
+def show(tree: Tree, edge: int) -> None:
+    """Make the nodes that prove a move of the root to win in two."""
+    node = add_node(tree, wide(0), edge)
+    list_moves(tree, node)
+    first = wide(tree.nodes[node].first)
+    for answer in range(first, first + tree.nodes[node].count):
+        below = add_node(tree, node, answer)
+        if tree.nodes[below].proven == UNKNOWN:
+            foil(tree, below, 1)
+        tree.edges[answer].q = NEVER
+    tree.nodes[node].proven = LOST
+    back_up(tree, node, proven_value(LOST), True)

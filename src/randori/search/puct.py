@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.kernels import inlined, prefetch, wide
-from randori.games.rules import NUM_LOGITS, planes
-from randori.search.backup import back_up, foil, proven_value, seize
+from randori.games.rules import MOST_LEGAL, NUM_LOGITS, planes
+from randori.search.backup import back_up, foil, force, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
 from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
@@ -73,8 +73,9 @@ class Knobs(NamedTuple):
     halving: NDArray[np.int32] = NO_HALVING
     """[m, n] see `halving_table`"""
     guard: bool = False
-    """look at every move that is tried, whether the answer to it wins at once, and go on while all
-    of them are lost; not for trees that are rerooted, since a node proven so has but one move"""
+    """look whether a move of the root wins in two, and whether the answer to any move that is tried
+    wins at once; go on while all of them are lost; not for trees that are rerooted, since a node
+    proven so has but one move"""
 
 
 class Questions(NamedTuple):
@@ -246,6 +247,14 @@ def is_desperate(tree: Tree) -> bool:
 
 
 @inlined
+def take_what_wins(tree: Tree, knobs: Knobs) -> bool:
+    """Prove a root that was just judged if it wins in a few plies; false if that needs room."""
+    if knobs.solve and tree.used[SEIZED] == 0:
+        seize(tree)
+    return force(tree) if knobs.guard and tree.used[SEIZED] == 1 else True
+
+
+@inlined
 def is_new(tree: Tree, node: int) -> bool:
     """Tell whether nothing is known of a node yet."""
     return tree.nodes[node].visits == 0 and tree.nodes[node].proven == UNKNOWN
@@ -272,7 +281,7 @@ def next_leaf(
         if node == NO_ROOM:
             return NO_ROOM
         if knobs.guard and node != 0 and is_new(tree, node):
-            foil(tree, node)
+            foil(tree, node, wide(MOST_LEGAL))
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue
@@ -285,8 +294,8 @@ def next_leaf(
         place = recall(cache, key)
         if place >= 0:
             judge(tree, node, cache.values[place], cache.logits[place], knobs)
-            if node == 0 and knobs.solve:
-                seize(tree)
+            if node == 0 and not take_what_wins(tree, knobs):
+                return NO_ROOM
             continue
         asked.keys[slot, asked.in_flight[slot]] = key
         for w in range(asked.states.shape[1]):
@@ -384,8 +393,8 @@ def gather(
     many questions there are.
     """
     asked.first_row[slot] = row
-    if knobs.solve and tree.used[SEIZED] == 0:
-        seize(tree)
+    if not take_what_wins(tree, knobs):
+        return NO_ROOM
     for k in range(knobs.leaves):
         node = next_leaf(tree, cache, asked, slot, row + k, budget, knobs)
         if node < 0:

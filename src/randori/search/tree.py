@@ -108,7 +108,7 @@ class Trees(NamedTuple):
     """[B, N, P] what the evaluator said about the moves of nodes that are not all listed"""
     used: NDArray[np.int32]
     """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
-    or 0, how the root chooses, and whether it was searched for moves that win at once"""
+    or 0, how the root chooses, and how far it was searched for moves that win: in no, one or two"""
     listed: NDArray[np.int32]
     """[B, N] the nodes whose moves are listed, in the order of their runs"""
     luck: NDArray[np.float32]
@@ -121,8 +121,8 @@ class Trees(NamedTuple):
     """[most_legal] scratch for drawing moves and noise"""
     odds: NDArray[np.float32]
     """[most_legal] scratch for the softmax"""
-    order: NDArray[np.uint64]
-    """[most_legal] scratch for the order of moves"""
+    answers: NDArray[np.int32]
+    """[most_legal] scratch for the answers to a move"""
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
     and the one after its last: what the next step will read"""
@@ -144,7 +144,7 @@ class Tree(NamedTuple):
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
     odds: NDArray[np.float32]
-    order: NDArray[np.uint64]
+    answers: NDArray[np.int32]
     path: NDArray[np.int32]
 
 
@@ -166,7 +166,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
         np.zeros(game.most_legal, dtype=np.float32),
-        np.zeros(game.most_legal, dtype=np.uint64),
+        np.zeros(game.most_legal, dtype=np.int32),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
 
@@ -211,7 +211,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.places,
         trees.weights,
         trees.odds,
-        trees.order,
+        trees.answers,
         trees.paths[slot],
     )
 
