@@ -22,7 +22,8 @@ from torch import nn
 from randori.agents.models import signature_of
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.replay import Replay
+from randori.learners.losses import Targets
+from randori.learners.replay import Replay, drawn_ahead
 from randori.learners.selfplay import Rows, SelfPlay
 from randori.learners.settings import SelfPlayConfig, TrainConfig
 from randori.learners.trainer import Trainer
@@ -32,6 +33,8 @@ from randori.networks.config import NetworkConfig
 from randori.networks.lanes import NetworkEvaluator
 from randori.search.evaluator import Evaluator
 from randori.search.search import SearchConfig
+
+MOST_STEPS = 1_000_000
 
 
 def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) -> float:
@@ -72,6 +75,7 @@ class Learner:
         self._trainer = Trainer(game, deepcopy(network), TrainConfig(batch=batch), device)
         self._replay, self._lock = Replay(game, 500_000), threading.Lock()
         self._evaluator, self._batch = evaluator, batch
+        self._rng = np.random.default_rng(0)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._is_started = False
@@ -84,27 +88,31 @@ class Learner:
             self._thread.start()
 
     def _work(self) -> None:
-        rng = np.random.default_rng(0)
         handed_over = time.perf_counter()
-        while not self._stop.is_set():
-            with self._lock:
-                samples = self._replay.sample(rng, self._batch)
-            self._trainer.step(self._trainer.targets_of(samples), 1.0)
+        for targets in drawn_ahead(self._draw, MOST_STEPS):
+            if self._stop.is_set():
+                break
+            self._trainer.step(targets, 1.0)
             self.steps += 1
             if time.perf_counter() - handed_over > 1.0:
                 self._trainer.take_losses()
                 self._evaluator.load(self._trainer.network)
                 handed_over = time.perf_counter()
 
+    def _draw(self) -> Targets:
+        with self._lock:
+            samples = self._replay.sample(self._rng, self._batch)
+        return self._trainer.targets_of(samples)
+
     def rate_alone(self, seconds: float) -> float:
         """Steps a second in this thread, with the card to itself."""
-        rng = np.random.default_rng(1)
         self._trainer.finish()
         start, steps = time.perf_counter(), 0
-        while time.perf_counter() - start < seconds:
-            samples = self._replay.sample(rng, self._batch)
-            self._trainer.step(self._trainer.targets_of(samples), 1.0)
+        for targets in drawn_ahead(self._draw, MOST_STEPS):
+            self._trainer.step(targets, 1.0)
             steps += 1
+            if time.perf_counter() - start > seconds:
+                break
         self._trainer.finish()
         return steps / (time.perf_counter() - start)
 

@@ -223,7 +223,7 @@ def warm_up() -> None:
     Trainer(game, network, config.train, torch.device("cpu"))
     evaluator = make_evaluator(network, signature, "torch")
     play = SelfPlay(game, evaluator, config.selfplay, 0)
-    play.groups[0].restore(play.groups[0].save())
+    play.groups[0].restore(play.groups[0].save()[0])
     replay = Replay(game, 100)
     for batch in play.collect(20):
         replay.add(batch.rows)

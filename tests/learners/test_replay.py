@@ -9,7 +9,7 @@ import pytest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.harvest import NO_REPLY
-from randori.learners.replay import Replay, Samples
+from randori.learners.replay import BATCHES_AHEAD, Replay, Samples, drawn_ahead
 from randori.learners.selfplay import Rows
 
 SPECS = ["tictactoe", "connect4", "othello:size=6"]
@@ -214,3 +214,27 @@ def test_side_tasks_are_turned_with_the_board(spec: str) -> None:
             assert reply in game.symmetries.actions[:, rows.replies[row]]
     turned = {tuple(samples.replies[samples.values == rows.values[3]].tolist())}
     assert len(turned.pop()) > 1
+
+
+def test_batches_are_drawn_ahead_in_their_order() -> None:
+    drawn: list[int] = []
+
+    def draw() -> int:
+        drawn.append(len(drawn))
+        return drawn[-1]
+
+    assert list(drawn_ahead(draw, 7)) == list(range(7))
+    assert len(drawn) == 7, "none too many: the dice of the next iteration depend on it"
+    assert list(drawn_ahead(draw, 0)) == []
+    for taken in drawn_ahead(draw, 50):
+        if taken == 9:
+            break
+    assert len(drawn) <= 10 + BATCHES_AHEAD
+
+
+def test_an_error_while_drawing_is_not_lost() -> None:
+    def draw() -> int:
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        next(drawn_ahead(draw, 3))

@@ -337,7 +337,7 @@ def test_a_saved_group_plays_on(spec: str, hashed: Build) -> None:
     for _ in range(37):
         original.step()
     original.take()
-    saved = original.save()
+    saved, _ = original.save()
     begun = [moves.tolist() for moves in np.split(saved["moves"], np.cumsum(saved["plies"])[:-1])]
     assert any(begun)
     restored = make_group(game, hashed(game), config, 99)
@@ -368,7 +368,7 @@ def test_a_saved_group_whose_trees_grew_plays_on(
     play_games(original, 2)
     assert original._trees.edges.shape > room
     original.take()
-    saved = original.save()
+    saved, _ = original.save()
     restored = make_group(game, hashed(game), config, 99)
     restored.restore(saved)
     original.forget_trees()
@@ -379,7 +379,7 @@ def test_a_saved_group_whose_trees_grew_plays_on(
 
 def test_a_group_of_another_size_is_refused(hashed: Build) -> None:
     game = game_of("connect4")
-    saved = make_group(game, hashed(game), config_of(4)).save()
+    saved, _ = make_group(game, hashed(game), config_of(4)).save()
     other = make_group(game, hashed(game), config_of(5))
     assert not other.fits(saved)
     with pytest.raises(UserError, match="the games in progress do not fit"):
@@ -432,6 +432,7 @@ def test_threads_play_the_same_games(hashed: Build) -> None:
         rows += len(batch.rows)
         games += batch.games
     assert rows >= 200
+    assert not any(group.is_ready for group in threaded.groups), "nothing finished is left behind"
     for record in games:
         replay(game, record)
     dice = seed_dice(5, 4 * 3).reshape(4, 3, 1)
@@ -442,6 +443,51 @@ def test_threads_play_the_same_games(hashed: Build) -> None:
     }
     early = [tuple(record.moves) for record in games[:20]]
     assert set(early) <= alone
+
+
+def test_games_are_handed_over_when_many_wait_or_long(
+    hashed: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = Group(
+        game_of("tictactoe"), hashed(game_of("tictactoe")), config_of(8, 8), seed_dice(0, 8)
+    )
+    assert not group.is_ripe
+    while not group.is_ready:
+        group.step()
+    assert not group.is_ripe, "one game is soon there, and may wait"
+    monkeypatch.setattr("randori.learners.selfplay.HAND_OVER_SECONDS", 0.0)
+    assert group.is_ripe
+    monkeypatch.setattr("randori.learners.selfplay.HAND_OVER_SECONDS", 3600.0)
+    for _ in range(1000):
+        group.step()
+        if group.is_ripe:
+            break
+    assert group.is_ripe, "now many wait"
+    assert len(group.take().games) > 1
+    assert not group.is_ripe
+
+
+def test_a_save_takes_in_all_that_is_finished(hashed: Build) -> None:
+    """From the queue and from the groups: no game is lost, and none comes twice."""
+    game = game_of("tictactoe")
+    config = replace(config_of(3, 8), threads=2)
+    play = SelfPlay(game, hashed(game), config, seed=5)
+    batches = list(play.collect(50))
+    for _ in range(3):
+        time.sleep(0.05)
+        arrays, finished = play.save()
+        batches += finished
+        assert {name.split(".")[0] for name in arrays} == {"0", "1", "2", "3"}
+    assert any(batch.games for batch in batches[-12:])
+    batches += play.close()
+    alone: list[FinishedGame] = []
+    for played, dice in zip(play.groups, seed_dice(5, 4 * 3).reshape(4, 3, 1), strict=True):
+        group = Group(game, hashed(game), config, dice)
+        while group.evaluations < played.evaluations:
+            group.step()
+            alone += group.take().games
+    found = [one for batch in batches for one in batch.games]
+    assert sorted(one.moves for one in found) == sorted(one.moves for one in alone)
 
 
 def test_threads_pause_while_nobody_collects(hashed: Build) -> None:

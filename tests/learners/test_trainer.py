@@ -14,7 +14,14 @@ from randori.agents.models import signature_of
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.losses import Losses, owner_loss, policy_loss, reply_loss, wdl_loss
+from randori.learners.losses import (
+    Losses,
+    owner_loss,
+    parts_of,
+    policy_loss,
+    reply_loss,
+    wdl_loss,
+)
 from randori.learners.replay import Samples
 from randori.learners.settings import TrainConfig
 from randori.learners.trainer import Trainer
@@ -162,6 +169,18 @@ def test_replies_and_owners_by_hand() -> None:
     share = torch.sigmoid(cells)[0]
     by_hand = -(share[0].log() + (1 - share[1]).log() + math.log(0.5)) / 3
     assert owner_loss(cells, owned) == pytest.approx(float(by_hand))
+
+
+def test_parts_add_up_the_logits_of_an_action() -> None:
+    """As a product for factored policies, and as nothing where each action has a logit."""
+    game = load_game("shobu")
+    factors = torch.as_tensor(game.factors.astype(np.int64))
+    logits = torch.randn(3, sum(game.factor_sizes), generator=torch.Generator().manual_seed(0))
+    parts = parts_of(factors, sum(game.factor_sizes))
+    assert parts is not None
+    assert torch.allclose(logits @ parts, logits[:, factors].sum(dim=2), atol=1e-5)
+    plain = torch.as_tensor(load_game("connect4").factors.astype(np.int64))
+    assert parts_of(plain, 7) is None
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -37,6 +37,7 @@ BARE_SECONDS = 2.0
 ROUNDS = 4
 WARM_STEPS = 5
 TRAIN_ROWS = 20_000
+MOST_STEPS = 1_000_000
 PEER_GAMES = {
     "othello": "othello",
     "connect4": "connect_four",
@@ -138,7 +139,7 @@ def bench_selfplay(work: Work) -> Figures:
         selfplay = SelfPlay(game, evaluator, config, seed=0)
         rng = np.random.default_rng(0)
         for group in selfplay.groups:
-            arrays = group.save()
+            arrays, _ = group.save()
             arrays["roots"], moves = random_positions(game, work.slots, game.longest // 2, rng)
             arrays["plies"] = np.array([len(played) for played in moves])
             arrays["moves"] = np.concatenate(moves)
@@ -264,7 +265,8 @@ def bench_train(work: Work) -> Figures:
 
     from randori.agents.models import signature_of
     from randori.learners.harvest import NO_REPLY
-    from randori.learners.replay import Replay
+    from randori.learners.losses import Targets
+    from randori.learners.replay import Replay, drawn_ahead
     from randori.learners.selfplay import Rows
     from randori.learners.settings import TrainConfig
     from randori.learners.trainer import Trainer
@@ -277,6 +279,10 @@ def bench_train(work: Work) -> Figures:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     trainer = Trainer(game, network, TrainConfig(batch=work.batch), device)
     replay = Replay(game, TRAIN_ROWS)
+
+    def draw() -> Targets:
+        return trainer.targets_of(replay.sample(rng, work.batch))
+
     with announced(game.name):
         states, _ = random_positions(game, TRAIN_ROWS, game.longest // 2, rng)
         replay.add(Rows(
@@ -287,11 +293,13 @@ def bench_train(work: Work) -> Figures:
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
         ))  # fmt: skip
         for _ in range(WARM_STEPS):
-            trainer.step(trainer.targets_of(replay.sample(rng, work.batch)), 1.0)
+            trainer.step(draw(), 1.0)
     steps, start = 0, perf_counter()
-    while perf_counter() - start < work.seconds:
-        trainer.step(trainer.targets_of(replay.sample(rng, work.batch)), 1.0)
+    for targets in drawn_ahead(draw, MOST_STEPS):
+        trainer.step(targets, 1.0)
         steps += 1
+        if perf_counter() - start > work.seconds:
+            break
     trainer.finish()
     elapsed = perf_counter() - start
     return {

@@ -6,8 +6,8 @@ All values are from the side to move at that position, which is the side that pl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from randori.search.backup import answers_to, proven_value
-from randori.search.search import Analysis, Move
+from randori.search.backup import proven_value
+from randori.search.search import Analysis, Move, best_line
 from randori.search.tree import (
     DRAWN,
     LOST,
@@ -135,7 +135,9 @@ def _branch(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
 
 
 def _untried(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
-    move = tree.moves[edge]
+    move, above = tree.moves[edge], tree.nodes[node]
+    if above.proven == WON and not above.judged:  # one of several moves that win at once
+        return Branch(int(move.action), 0, None, 1.0, 0.0, None, "win")
     u = bonus(int(tree.nodes[node].visits), float(move.prior), 0)
     return Branch(int(move.action), 0, float(move.prior), u=u)
 
@@ -154,20 +156,10 @@ def _value(tree: Tree, node: int) -> float | None:
 
 
 def _line(tree: Tree, node: int, bonus: Bonus) -> list[Branch]:
-    """Follow the move that would be played: a proven win, else the most visited but no loss."""
-    line: list[Branch] = []
-    while seen := tried_edges(tree, node):
-        found = {e: _branch(tree, node, e, bonus) for e in seen}
-        edge = min(seen, key=lambda e: _rank(found[e], answers_to(tree, e)))
-        line.append(found[edge])
-        node = int(tree.edges[edge].child)
-    return line
+    edges = best_line(tree, node)
+    above = [node] + [int(tree.edges[e].child) for e in edges[:-1]]
+    return [_branch(tree, at, e, bonus) for at, e in zip(above, edges, strict=True)]
 
 
 def _order(one: Branch) -> tuple[bool, int, float, float]:
     return (one.proven != "win", -one.visits, -(one.q or 0.0), -(one.prior or 0.0))
-
-
-def _rank(one: Branch, answers: int) -> tuple[bool, bool, int, float, int, float]:
-    is_later, visits, q, prior = _order(one)
-    return (is_later, one.proven == "loss", visits, q, answers, prior)

@@ -198,6 +198,9 @@ class AlphaZero:
         if config.deterministic:
             for group in self._selfplay.groups:
                 group.forget_trees()
+        games, finished = self._selfplay.save()
+        for batch in finished:
+            self._keep(batch, Tally())
         counters.checkpoint += 1
         counters.seconds = self._seconds()
         counters.saved_at = self._clock(config.checkpoint_iterations)
@@ -206,8 +209,7 @@ class AlphaZero:
         if self._best or self._trainer.has_mean:
             newest = self._trainer.weights()
             arrays |= {f"learning.{name}": array for name, array in newest.items()}
-        for i, group in enumerate(self._selfplay.groups):
-            arrays |= {f"selfplay.{i}.{name}": array for name, array in group.save().items()}
+        arrays |= {f"selfplay.{name}": array for name, array in games.items()}
         info = model_info(
             self._game, config.network, iteration=counters.iteration, rows=counters.rows,
             games=counters.games, steps=counters.steps, seconds=round(counters.seconds, 1),

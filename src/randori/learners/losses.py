@@ -27,7 +27,7 @@ class Losses:
 
 
 class Targets(NamedTuple):
-    """A batch of samples as tensors on the device that learns."""
+    """A batch of samples as tensors: in memory, or on the device that learns."""
 
     words: Tensor
     actions: Tensor

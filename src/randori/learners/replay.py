@@ -16,7 +16,7 @@ from randori.learners.harvest import NO_REPLY
 from randori.learners.selfplay import Rows
 
 T = TypeVar("T")
-AHEAD = 2
+BATCHES_AHEAD = 2
 """Batches that are drawn before their turn."""
 
 
@@ -82,10 +82,10 @@ def drawn_ahead(draw: Callable[[], T], count: int) -> Iterator[T]:
     The calls come one after the other in a thread of their own, so the dice fall as ever.
     """
     with ThreadPoolExecutor(1) as worker:
-        coming = [worker.submit(draw) for _ in range(min(AHEAD, count))]
+        coming = [worker.submit(draw) for _ in range(min(BATCHES_AHEAD, count))]
         for place in range(count):
             drawn = coming.pop(0).result()
-            if place + AHEAD < count:
+            if place + BATCHES_AHEAD < count:
                 coming.append(worker.submit(draw))
             yield drawn
 

@@ -38,7 +38,7 @@ from randori.search.search import make_questions
 from randori.search.symmetric import SymmetricEvaluator
 from randori.search.tree import SPARE, enlarge, expect_lawful, make_trees
 
-PATIENCE = 0.25
+HAND_OVER_SECONDS = 0.25
 """Seconds after which what there is goes to the learner, or its screen."""
 
 
@@ -162,6 +162,10 @@ class Group:
 
     def take(self) -> Batch:
         """Hand over what is finished."""
+        with self._busy:
+            return self._take()
+
+    def _take(self) -> Batch:
         harvest = self._harvest
         rows, games = (int(harvest.used[i]) for i in (ROWS, GAMES))
         batch = Batch(
@@ -190,14 +194,14 @@ class Group:
         if games == 0:
             return False
         is_full = 4 * rows > len(self._harvest.results) or 4 * games > len(self._harvest.plies)
-        return bool(is_full or monotonic() - self._taken_at > PATIENCE)
+        return bool(is_full or monotonic() - self._taken_at > HAND_OVER_SECONDS)
 
     def forget_evaluations(self) -> None:
         """Forget what the old weights said; safe to call from another thread."""
         self._weights += 1
 
-    def save(self) -> dict[str, NDArray[Any]]:
-        """Return all that `restore` needs to play on, except the trees.
+    def save(self) -> tuple[dict[str, NDArray[Any]], Batch]:
+        """Return all that `restore` needs to play on, except the trees, and what is finished.
 
         Of the moves and rows only those that are there: at full length they would be gigabytes.
         """
@@ -208,7 +212,7 @@ class Group:
                 arrays[name] = array.copy() if used is None else array[used]
             for name, array in self._archive._asdict().items():
                 arrays[f"archive.{name}"] = array.copy()
-            return arrays
+            return arrays, self._take()
 
     def _used(self, name: str) -> NDArray[np.bool_] | None:
         """Tell which entries [B, L] of a slot array are in use; None for those without axis L."""
@@ -331,12 +335,12 @@ class SelfPlay:
     def _inline(self) -> Iterator[Batch]:
         # Games are handed over as soon as they end; when none does, the clock decides how often
         # the screen hears of evaluations. So what is played never depends on the clock.
-        until = monotonic() + PATIENCE
+        until = monotonic() + HAND_OVER_SECONDS
         while True:
             for group in self.groups:
                 group.step()
             if any(group.is_ready for group in self.groups) or monotonic() > until:
-                until = monotonic() + PATIENCE
+                until = monotonic() + HAND_OVER_SECONDS
                 for group in self.groups:
                     yield group.take()
 
@@ -363,13 +367,14 @@ class SelfPlay:
                 for group in groups:
                     group.step()
                     if group.is_ripe:
-                        self._hand_over(group.take())
+                        self._hand_over(group)
         except BaseException as error:
             self._queue.put(error)
 
-    def _hand_over(self, batch: Batch) -> None:
-        """Queue a batch; pause while more rows wait than one `collect` takes."""
+    def _hand_over(self, group: Group) -> None:
+        """Queue what a group has finished; pause while more rows wait than one `collect` takes."""
         with self._room:
+            batch = group.take()
             self._waiting += len(batch.rows)
             self._queue.put(batch)
             start = monotonic()
@@ -391,6 +396,27 @@ class SelfPlay:
     def evaluations(self) -> int:
         """Evaluations asked for so far, those of unfinished games included."""
         return sum(group.evaluations for group in self.groups)
+
+    def save(self) -> tuple[dict[str, NDArray[Any]], list[Batch]]:
+        """Return all that is needed to play on, and what was finished but not collected so far.
+
+        Threads play on meanwhile, but hand nothing over: what is finished is in one of the two.
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        batches: list[Batch] = []
+        with self._room:
+            while not self._queue.empty():
+                batch = self._queue.get_nowait()
+                if isinstance(batch, BaseException):
+                    raise batch
+                batches.append(batch)
+            self._waiting = 0
+            for i, group in enumerate(self.groups):
+                part, batch = group.save()
+                arrays |= {f"{i}.{name}": array for name, array in part.items()}
+                batches.append(batch)
+            self._room.notify_all()
+        return arrays, batches
 
     def close(self) -> list[Batch]:
         """Stop the threads and return what they had finished but not handed over."""

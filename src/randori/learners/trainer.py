@@ -51,7 +51,8 @@ class Trainer:
         self._signature = signature_of(game)
         self._owned = replace(self._signature, planes=2 * game.stone_planes)
         self._factors = torch.as_tensor(game.factors.astype(np.int64), device=device)
-        self._parts = parts_of(self._factors, sum(game.factor_sizes))
+        learns_replies = getattr(network, "reply", None) is not None
+        self._parts = parts_of(self._factors, sum(game.factor_sizes)) if learns_replies else None
         self._optimizer = make_optimizer(network, config, device)
         weights = (1.0, config.value_weight, config.reply_weight, config.owner_weight)
         self._weights = torch.tensor(weights, device=device)

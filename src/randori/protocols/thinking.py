@@ -19,7 +19,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.position import Position
-from randori.search.search import Analysis, Search, SearchConfig
+from randori.search.search import Analysis, Search, SearchConfig, best_line
 from randori.search.tree import EDGE, MOVE, NODE, Tree, tree_of, tried_edges
 from randori.search.uct import Uct
 from randori.spec import Spec, bind_options, option_text, options_of, parse_spec
@@ -248,14 +248,7 @@ def _bytes_of(game: Game, moves: int, logits: int) -> int:
 
 
 def best_lines(tree: Tree) -> dict[int, list[int]]:
-    """Return for each action of the root the most visited line that begins with it."""
-    lines = {}
-    for edge in tried_edges(tree, 0):
-        line = [int(tree.moves[edge].action)]
-        node = int(tree.edges[edge].child)
-        while below := tried_edges(tree, node):
-            best = max(below, key=lambda e: int(tree.edges[e].tried))
-            line.append(int(tree.moves[best].action))
-            node = int(tree.edges[best].child)
-        lines[line[0]] = line
-    return lines
+    """Return for each action of the root the line that begins with it."""
+    lines = ([edge, *best_line(tree, int(tree.edges[edge].child))] for edge in tried_edges(tree, 0))
+    named = ([int(tree.moves[edge].action) for edge in line] for line in lines)
+    return {line[0]: line for line in named}

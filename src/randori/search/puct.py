@@ -74,8 +74,8 @@ class Knobs(NamedTuple):
     """[m, n] see `halving_table`"""
     guard: bool = False
     """look whether a move of the root wins in two, and whether the answer to any move that is tried
-    wins at once; go on while all of them are lost; not for trees that are rerooted, since a node
-    proven so has but one move"""
+    wins at once; go on while all of them are lost; not for trees that are rerooted: nodes that are
+    proven so lack most of their moves"""
 
 
 class Questions(NamedTuple):

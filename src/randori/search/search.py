@@ -217,7 +217,8 @@ def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
     edges = sorted(live_edges(tree, 0), key=lambda e: _rank(tree, e))
     moves = [_move(tree, e) for e in edges]
-    return Analysis(root_value(tree), moves, _line(tree), evaluations)
+    line = [int(tree.moves[e].action) for e in best_line(tree, 0)]
+    return Analysis(root_value(tree), moves, line, evaluations)
 
 
 def _move(tree: Tree, edge: int) -> Move:
@@ -227,13 +228,12 @@ def _move(tree: Tree, edge: int) -> Move:
     return Move(int(move.action), int(record.tried), float(record.prior), value, proven)
 
 
-def _line(tree: Tree) -> list[int]:
+def best_line(tree: Tree, node: int) -> list[int]:
+    """Follow the move that would be played, from a node on; return the edges."""
     line: list[int] = []
-    node = 0
     while tried := tried_edges(tree, node):
-        edge = min(tried, key=lambda e: _rank(tree, e))
-        line.append(int(tree.moves[edge].action))
-        node = int(tree.edges[edge].child)
+        line.append(min(tried, key=lambda e: _rank(tree, e)))
+        node = int(tree.edges[line[-1]].child)
     return line
 
 
