@@ -280,3 +280,15 @@ def test_a_network_that_sees_all_turns_is_studied_as_such(
     plain, turned = priors(models[0]), priors(f"{models[0]},turns=all")
     assert turned == pytest.approx(turned[::-1], abs=1e-6)
     assert plain != pytest.approx(plain[::-1], abs=1e-3)
+
+
+def test_all_answers_that_win_at_once_are_shown_as_wins(connect4: Game) -> None:
+    """After 4 4 5 5 3 the mover wins on both sides, so whatever is tried elsewhere has two."""
+    position = connect4.start()
+    for move in ["4", "4", "5", "5", "3"]:
+        position = position.play(move)
+    study = PuctEngine("mixed", connect4, MixedEvaluator(connect4), CONFIG).study(position)
+    study.run(20)
+    answers = study.look([0]).branches
+    assert [str(one.action + 1) for one in answers if one.proven == "win"] == ["2", "6"]
+    assert all(one.q == 1.0 and one.prior is None for one in answers if one.proven == "win")

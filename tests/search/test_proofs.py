@@ -112,17 +112,9 @@ def wins_in(game: Game, state: Any, plies: int) -> bool:
 def test_wins_in_two_are_seen_at_once(spec: str, games: int) -> None:
     """After one simulation a root is proven won if and only if it wins within three plies."""
     game = load_game(spec)
-    rng = np.random.default_rng(3)
-    states = []
-    for _ in range(games):
-        line = [game.new_state()]
-        while actions := game.legal_actions(line[-1]):
-            line.append(line[-1].copy())
-            game.plain.play(line[-1], int(rng.choice(actions)))
-        late = line[-5:-1]
-        states += [one for one in late if len(game.legal_actions(one)) > 1]  # else no search
+    states = late_positions(game, games, 3)
     search = Search(game, UniformEvaluator(game), SearchConfig(), slots=len(states))
-    search.set_roots(np.array(states))
+    search.set_roots(states)
     search.run(1)
     proven = search.trees.nodes[:, 0].proven == WON
     truth = [wins_in(game, state, 3) for state in states]
@@ -146,6 +138,42 @@ def test_a_proof_finds_room() -> None:
     assert analysis.best.proven == "win"
     assert len(analysis.line) == 3
     assert 10 < search.trees.used[0, NODES] <= len(search.trees.nodes[0])
+
+
+def late_positions(game: Game, games: int, seed: int) -> Any:
+    """The last four positions of random games in which there is a choice."""
+    rng = np.random.default_rng(seed)
+    states = []
+    for _ in range(games):
+        line = [game.new_state()]
+        while actions := game.legal_actions(line[-1]):
+            line.append(line[-1].copy())
+            game.plain.play(line[-1], int(rng.choice(actions)))
+        states += [one for one in line[-5:-1] if len(game.legal_actions(one)) > 1]
+    return np.array(states)
+
+
+def test_what_loses_by_itself_is_the_last_resort() -> None:
+    """Of moves that lose at once, one that ends the game leaves nobody anything to overlook."""
+    game = load_game("go:size=3")
+    states = late_positions(game, 1000, 0)
+    search = Search(game, UniformEvaluator(game), SearchConfig(), slots=len(states))
+    search.set_roots(states)
+    search.run(60)
+    choices = 0
+    for slot in range(len(states)):
+        moves = search.analysis(slot).moves
+        if moves[0].proven != "loss":
+            continue
+        alike = [move for move in moves if move.visits == moves[0].visits]
+        ends = []
+        for move in alike:
+            after = states[slot].copy()
+            game.plain.play(after, move.action)
+            ends.append(bool(game.plain.outcome(after)))
+        choices += any(ends) and not all(ends)
+        assert not ends[0] or all(ends)
+    assert choices > 3
 
 
 def test_the_only_defence_is_found() -> None:

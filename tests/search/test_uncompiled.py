@@ -9,9 +9,10 @@ import pytest
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
+from randori.search import backup
 from randori.search.priors import LONGER, SHORT
 from randori.search.search import Search, SearchConfig, plant_all, step
-from randori.search.tree import EDGES, NODES
+from randori.search.tree import EDGES, NODES, SEIZED, WON
 from randori.search.uniform import UniformEvaluator
 
 Build = Callable[[Game], Any]
@@ -66,3 +67,22 @@ def test_lists_that_come_with_answers_have_room() -> None:
         search.set_roots(position.state[None].copy())
         search.run(100, skip_forced=False)  # uncompiled, so that a list past the end is an error
     assert search.trees.used[0, EDGES] > 2000
+
+
+@pytest.mark.parametrize(("trials", "is_found"), [(5, False), (20_000, True)])
+def test_the_look_for_a_win_in_two_is_given_up(
+    trials: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "MOST_TRIALS", trials)
+    game = load_game("connect4")
+    for template in (plant_all, step):
+        game._kernels[template, ()] = specialise(template, game._bindings, compiled=False)
+    search = Search(game, UniformEvaluator(game), SearchConfig(cache_mb=0.0))
+    position = game.start()
+    for move in ("4", "4", "5", "5"):
+        position = position.play(move)
+    search.set_roots(position.state[None].copy())
+    with np.errstate(over="ignore"):
+        search.run(1)
+    assert (search.trees.nodes[0, 0].proven == WON) == is_found
+    assert search.trees.used[0, SEIZED] == 2, "it is not tried again"

@@ -157,8 +157,8 @@ def _value(tree: Tree, node: int) -> float | None:
 
 def _line(tree: Tree, node: int, bonus: Bonus) -> list[Branch]:
     edges = best_line(tree, node)
-    above = [node] + [int(tree.edges[e].child) for e in edges[:-1]]
-    return [_branch(tree, at, e, bonus) for at, e in zip(above, edges, strict=True)]
+    nodes = [node, *(int(tree.edges[e].child) for e in edges)]
+    return [_branch(tree, at, e, bonus) for at, e in zip(nodes, edges, strict=False)]
 
 
 def _order(one: Branch) -> tuple[bool, int, float, float]:

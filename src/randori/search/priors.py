@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.dice import Dice, gamma
-from randori.games.kernels import inlined, wide
+from randori.games.kernels import U0, inlined, wide
 from randori.games.rules import FACTORS, MOST_LEGAL, NUM_FACTORS, NUM_LOGITS
 from randori.search.tree import (
     LATER,
@@ -32,6 +32,10 @@ FEW = 12
 """A node with no more moves than this lists them all at once."""
 SHORT, LONGER = 4, 4
 """How many a node begins with that has more; how many times as long its next list is."""
+EARLIER = np.uint64(0xFFFF0000)
+"""Turned over, these bits make the larger word the likelier move, and of equals the earlier."""
+ABOVE_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""Larger than any move's word."""
 LN2_HIGH = np.float32(355 / 512)
 LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 
@@ -67,19 +71,16 @@ def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]
 
 @inlined
 def pick_likeliest(tree: Tree, first: int, count: int, held: int) -> None:
-    """Write `held` of the moves from `first` on, the likeliest first, of equals the earlier."""
-    end = first
+    """Write `held` of the moves from `first` on, the likeliest first: a pass for each of them."""
     for k in range(count):
-        odds = tree.odds[k]
-        if end < first + held:
-            end += 1
-        elif not odds > tree.moves[end - 1].prior:
-            continue
-        to = end - 1
-        while to > first and tree.moves[to - 1].prior < odds:
-            tree.packed[to] = tree.packed[to - 1]
-            to -= 1
-        tree.packed[to] = word_of(odds, k, tree.actions[k])
+        tree.order[k] = word_of(tree.odds[k], k, tree.actions[k]) ^ EARLIER
+    limit = ABOVE_ALL
+    for e in range(first, first + held):
+        best = U0
+        for k in range(count):
+            best = max(best, tree.order[k] if tree.order[k] < limit else U0)
+        tree.packed[e] = best ^ EARLIER
+        limit = best
 
 
 @inlined

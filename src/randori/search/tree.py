@@ -121,8 +121,8 @@ class Trees(NamedTuple):
     """[most_legal] scratch for drawing moves and noise"""
     odds: NDArray[np.float32]
     """[most_legal] scratch for the softmax"""
-    answers: NDArray[np.int32]
-    """[most_legal] scratch for the answers to a move"""
+    order: NDArray[np.uint64]
+    """[most_legal] scratch for the order of moves, and for the answers to one"""
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
     and the one after its last: what the next step will read"""
@@ -144,7 +144,7 @@ class Tree(NamedTuple):
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
     odds: NDArray[np.float32]
-    answers: NDArray[np.int32]
+    order: NDArray[np.uint64]
     path: NDArray[np.int32]
 
 
@@ -166,7 +166,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
         np.zeros(game.most_legal, dtype=np.float32),
-        np.zeros(game.most_legal, dtype=np.int32),
+        np.zeros(game.most_legal, dtype=np.uint64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
 
@@ -211,7 +211,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.places,
         trees.weights,
         trees.odds,
-        trees.answers,
+        trees.order,
         trees.paths[slot],
     )
 
