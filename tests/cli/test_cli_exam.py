@@ -66,6 +66,10 @@ def test_shipped_suites_by_name(randori):
     assert [row["suite"] for row in rows] == ["shobu-mates", "shobu-paper"]
     assert rows[1]["positions"] == 3
     assert "no suite for tictactoe" in randori("exam", "tictactoe").err
+    for game, known in (("tictactoe", "none for tictactoe is shipped"), ("connect4", "connect4")):
+        nameless = randori("exam", game, "--agent", "greedy")
+        assert nameless.code == 2
+        assert f"which suite, or file of your own? Known: {known}" in nameless.err
     line = ("exam", "shobu", "shobu-paper", "--agent", "alphabeta:depth=3", "--json")
     result = randori(*line).json
     assert (result["positions"], result["correct"]) == (3, 3)

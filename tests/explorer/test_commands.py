@@ -55,6 +55,13 @@ def test_a_solver_counts_nothing(session: Begin) -> None:
     say("tree t.svg 2 2")
 
 
+def test_what_is_proven_at_once_is_called_so(session: Begin) -> None:
+    say = session("shobu", "az:simulations=50", "MATERIAL_ADVANTAGE")
+    assert say("run 50").startswith("proven at once; ")
+    assert "proven win" in say("list 1")
+    assert "b2e5NE2" in say("pv")
+
+
 def test_more_of_an_agent_without_a_tree(session: Begin) -> None:
     say = session("connect4", "alphabeta:depth=2")
     assert say("run").startswith("searched by its own settings; ")

@@ -28,6 +28,9 @@ def run_exam(
 ) -> None:
     """Let an agent take an exam and report it; without a suite, list those of the game."""
     game = load_game(spec)
+    if name is None and agent is not None:
+        known = ", ".join(shipped_suites(game)) or f"none for {game.spec} is shipped"
+        raise UserError(f"which suite, or file of your own? Known: {known}")
     if name is None:
         list_suites(game, as_json)
         return

@@ -146,7 +146,9 @@ def announced(game: str, tell: Callable[[str], None] = note) -> Iterator[Callabl
     """
     from numba.core import event
 
-    message = f"compiling kernels for {game}: up to 20 s the first time this is done, then cached"
+    message = (
+        f"compiling kernels for {game}: up to a minute the first time this is done, then cached"
+    )
     depth = 0
     has_begun = False
     since = seconds = 0.0

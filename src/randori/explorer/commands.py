@@ -91,9 +91,14 @@ class Commands:
         start = time.perf_counter()
         done = at.run(amount or None)
         seconds = time.perf_counter() - start
-        what = f"{at.engine.unit}: {done} more, {at.study.spent} in all"
-        print(f"{what if done else 'searched by its own settings'}; {seconds:.2f} s")
-        print(headline(at.roots[-1].position, at.study.look([])))
+        view = at.study.look([])
+        what = "searched by its own settings"
+        if done:
+            what = f"{at.engine.unit}: {done} more, {at.study.spent} in all"
+        elif view.proven and at.engine.unit == "simulations":
+            what = "proven at once"
+        print(f"{what}; {seconds:.2f} s")
+        print(headline(at.roots[-1].position, view))
 
     def _list(self, words: Sequence[str]) -> None:
         (count,) = _numbers("list", words, SHOWN)
