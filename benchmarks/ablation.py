@@ -25,6 +25,10 @@ COMMON = [
     "network.value=scalar", "network.reply=false", "network.ownership=false", "first_window=0",
     "evaluation.every_minutes=1000", "checkpoint_minutes=1000",
 ]  # fmt: skip
+TOGETHER = [
+    "selfplay.keep_tree=true", "network.value=wdl", "network.reply=true", "selfplay.archive=0.2",
+    "selfplay.random_share=0.5", "train.average=200", "first_window=50000",
+]  # fmt: skip
 VARIANTS: dict[str, list[str]] = {
     "plain": [],
     "plain, seed 1": [],
@@ -36,6 +40,7 @@ VARIANTS: dict[str, list[str]] = {
     "archive": ["selfplay.archive=0.25"],
     "archive, mostly": ["selfplay.archive=0.75"],
     "random beginnings": ["selfplay.random_share=0.5"],
+    "balanced beginnings": ["selfplay.random_share=0.5", "selfplay.balance=0.9"],
     "win/draw/loss": ["network.value=wdl"],
     "reply head": ["network.reply=true"],
     "ownership head": ["network.ownership=true"],
@@ -49,8 +54,11 @@ VARIANTS: dict[str, list[str]] = {
     ],
     "random turns": ["selfplay.turns=random"],
     "constant rate": ["train.schedule=constant"],
+    "no dropout": ["network.dropout=0"],
     "squeeze": ["network.pooling=squeeze"],
     "global pooling": ["network.pooling=global"],
+    "together": TOGETHER,
+    "together, no dropout": [*TOGETHER, "network.dropout=0"],
 }
 
 

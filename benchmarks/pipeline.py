@@ -10,6 +10,7 @@ self-play, and what self-play costs the learner.
 
 import argparse
 import json
+import sys
 import threading
 import time
 from copy import deepcopy
@@ -33,8 +34,6 @@ from randori.networks.config import NetworkConfig
 from randori.networks.lanes import NetworkEvaluator
 from randori.search.evaluator import Evaluator
 from randori.search.search import SearchConfig
-
-MOST_STEPS = 1_000_000
 
 
 def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) -> float:
@@ -89,7 +88,7 @@ class Learner:
 
     def _work(self) -> None:
         handed_over = time.perf_counter()
-        for targets in drawn_ahead(self._draw, MOST_STEPS):
+        for targets in drawn_ahead(self._draw, sys.maxsize):
             if self._stop.is_set():
                 break
             self._trainer.step(targets, 1.0)
@@ -108,7 +107,7 @@ class Learner:
         """Steps a second in this thread, with the card to itself."""
         self._trainer.finish()
         start, steps = time.perf_counter(), 0
-        for targets in drawn_ahead(self._draw, MOST_STEPS):
+        for targets in drawn_ahead(self._draw, sys.maxsize):
             self._trainer.step(targets, 1.0)
             steps += 1
             if time.perf_counter() - start > seconds:

@@ -33,6 +33,7 @@ def hurried(monkeypatch):
 def test_search(randori):
     figures = randori("bench", "search", "tictactoe", *SMALL, "--json").json
     assert figures["microseconds_per_simulation"] > 0
+    assert figures["in_play_microseconds"] > 0
     assert figures["trees_mb"] > 0
 
 

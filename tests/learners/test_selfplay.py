@@ -451,6 +451,7 @@ def test_games_are_handed_over_when_many_wait_or_long(
     group = Group(
         game_of("tictactoe"), hashed(game_of("tictactoe")), config_of(8, 8), seed_dice(0, 8)
     )
+    monkeypatch.setattr("randori.learners.selfplay.HAND_OVER_SECONDS", 3600.0)
     assert not group.is_ripe
     while not group.is_ready:
         group.step()

@@ -15,7 +15,7 @@ from randori.games.registry import load_game
 from randori.learners.selfplay import Batch, Group, Rows
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import begin, play_on
-from randori.search.search import SearchConfig
+from randori.search.search import Search, SearchConfig
 
 Build = Callable[[Game], Any]
 GAME = load_game("tictactoe")
@@ -24,7 +24,7 @@ EVERY_OPTION = [
     {"keep_tree": False},
     {"forced": 2.0},
     {"gumbel": 4},
-    {"surprise": 0.5, "archive": 0.5, "random_share": 0.5, "random_plies": 5},
+    {"surprise": 0.5, "archive": 0.5, "random_share": 0.5, "random_plies": 5, "balance": 0.5},
     {"gumbel": 16, "surprise": 1.0, "archive": 1.0, "keep_tree": False},
 ]
 
@@ -160,6 +160,25 @@ def test_some_games_begin_at_random_and_some_branch_off(hashed: Build) -> None:
     begun = [batch.games[0].begun for batch in play_games(group, 300)]
     assert 0.04 < np.mean([plies > 1 for plies in begun]) < 0.3
     assert 0.15 < np.mean([plies == 1 for plies in begun]) < 0.45
+
+
+def test_games_that_are_decided_are_begun_more_rarely(hashed: Build) -> None:
+    """By the evaluator's opinion of where they begin; those from the first position all are."""
+
+    def values_of(**options: Any) -> list[float]:
+        group = make_group(hashed, random_share=1.0, random_plies=4, slots=1, solve=False, **options)
+        games = [batch.games[0] for batch in play_games(group, 400)]
+        states = np.array([line_of(game.moves)[game.begun] for game in games if game.begun])
+        assert 0.1 < np.mean([game.begun == 0 for game in games]) < 0.6
+        search = Search(GAME, hashed(GAME), SearchConfig(solve=False), slots=len(states))
+        search.set_roots(states)
+        search.run(0)
+        return [search.analysis(i).value ** 2 for i in range(len(states))]
+
+    usual, balanced = values_of(), values_of(balance=0.95)
+    kept = np.array([1 - 0.95 * v for v in usual])
+    assert np.mean(balanced) == pytest.approx(np.average(usual, weights=kept), abs=0.05)
+    assert np.mean(usual) > 1.2 * np.mean(balanced)
 
 
 @pytest.mark.parametrize("options", EVERY_OPTION[-2:], ids=str)

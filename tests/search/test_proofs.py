@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from randori.arena.suites import read_suite
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.search.search import Search, SearchConfig
@@ -65,7 +66,7 @@ def search_from(moves: str, simulations: int, evaluator: Any = None, **options: 
     ("moves", "simulations", "proven", "best", "line"),
     [
         ("4 1 4 1 4 1", 20, WON, "4", 1),
-        ("4 4 5 5", 2, WON, "36", 3),
+        ("4 4 5 5", 500, WON, "36", 3),
         ("1 3 1 4 7 5", 100, LOST, "1234567", 2),
     ],
     ids=["win in 1", "win in 3 plies", "lost in 2 plies"],
@@ -74,7 +75,7 @@ def test_mates_are_proven(moves: str, simulations: int, proven: int, best: str, 
     search = search_from(moves, simulations)
     analysis = search.analysis()
     assert search.trees.nodes[0, 0].proven == proven
-    assert search.trees.nodes[0, 0].visits <= simulations, "a proof ends the search"
+    assert search.trees.nodes[0, 0].visits < simulations, "a proof ends the search"
     assert analysis.value == WORTH[proven]
     assert analysis.best.proven == ("win" if proven == WON else "loss")
     assert str(analysis.best.action + 1) in best
@@ -123,6 +124,19 @@ def test_wins_in_two_are_seen_at_once(spec: str, games: int) -> None:
     if spec != "othello:size=4":
         assert any(truth[i] and not wins_in(game, states[i], 1) for i in range(len(states)))
         assert not all(truth)
+
+
+def test_all_mates_in_two_of_the_suite_are_seen_at_once() -> None:
+    """Also the widest: what `force` gives up after is far enough."""
+    game = load_game("shobu")
+    asked = [one for one in read_suite(game, "shobu-mates").questions if one.kind == "mate in 2"]
+    search = Search(game, UniformEvaluator(game), SearchConfig(), slots=len(asked))
+    search.set_roots(np.stack([one.position.state for one in asked]))
+    search.run(1)
+    assert len(asked) == 200
+    for i, one in enumerate(asked):
+        assert search.trees.nodes[i, 0].proven == WON
+        assert search.analysis(i).best.action in one.best
 
 
 def test_a_proof_finds_room() -> None:

@@ -60,7 +60,7 @@ class SearchPlayer:
         self._temperature_plies = temperature_plies
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Search every position and pick its most visited move, or one by visits early on."""
+        """Search every position and pick its best move, or one by visits early on."""
         return self.judge(states, rng)[0]
 
     def judge(

@@ -21,7 +21,7 @@ class UctPlayer:
         self._searches = [Uct(game, exploration) for _ in range(threads)]
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Search every position and pick its most visited move."""
+        """Search every position and pick its best move."""
         return self.judge(states, rng)[0]
 
     def judge(

@@ -37,7 +37,6 @@ BARE_SECONDS = 2.0
 ROUNDS = 4
 WARM_STEPS = 5
 TRAIN_ROWS = 20_000
-MOST_STEPS = 1_000_000
 PEER_GAMES = {
     "othello": "othello",
     "connect4": "connect_four",
@@ -95,28 +94,40 @@ def random_positions(
 
 
 def bench_search(work: Work) -> Figures:
-    """Time the tree work alone: searches over an evaluator that costs nothing, on one thread."""
+    """Time the tree work alone: searches over an evaluator that costs nothing, on one thread.
+
+    As in self-play, and as in play, where it also looks for wins that are near.
+    """
     game = load_game(work.game or "othello")
     with announced(game.name):
         roots, _ = random_positions(game, work.slots, game.longest // 2, np.random.default_rng(0))
         config = SearchConfig(work.simulations, cache_mb=1e-4)
-        search = Search(game, UniformEvaluator(game), config, slots=work.slots, guard=False)
-        best = np.inf
-        for _ in range(1 + REPEATS):  # the first compiles, and lets the trees grow
-            search.set_roots(roots)
-            start = thread_time()  # what else runs on the machine does not count
-            search.run()
-            seconds = thread_time() - start
-            best = min(best, seconds / int(search.trees.nodes["visits"][:, 0].sum()))
+        play, search = (
+            Search(game, UniformEvaluator(game), config, slots=work.slots, guard=guard)
+            for guard in (True, False)
+        )
+        in_play, best = (_seconds_per_simulation(one, roots) for one in (play, search))
     return {
         "game": game.spec,
         "trees": work.slots,
         "simulations": work.simulations,
         "microseconds_per_simulation": 1e6 * best,
+        "in_play_microseconds": 1e6 * in_play,
         "simulations_per_s": 1 / best,
         "trees_mb": megabytes(search.trees),
     } | _beside(work, game, "tree", ["--batch", work.slots, "--simulations", work.simulations],
                 lambda peer: peer["microseconds_per_simulation"] / (1e6 * best))  # fmt: skip
+
+
+def _seconds_per_simulation(search: Search, roots: NDArray[np.uint64]) -> float:
+    best = np.inf
+    for _ in range(1 + REPEATS):  # the first compiles, and lets the trees grow
+        search.set_roots(roots)
+        start = thread_time()  # what else runs on the machine does not count
+        search.run()
+        seconds = thread_time() - start
+        best = min(best, seconds / int(search.trees.nodes["visits"][:, 0].sum()))
+    return best
 
 
 def bench_selfplay(work: Work) -> Figures:
@@ -295,7 +306,7 @@ def bench_train(work: Work) -> Figures:
         for _ in range(WARM_STEPS):
             trainer.step(draw(), 1.0)
     steps, start = 0, perf_counter()
-    for targets in drawn_ahead(draw, MOST_STEPS):
+    for targets in drawn_ahead(draw, sys.maxsize):
         trainer.step(targets, 1.0)
         steps += 1
         if perf_counter() - start > work.seconds:
@@ -439,6 +450,7 @@ LABELS = {
     "moves_times_peer": "times as many moves as the peer",
     "random_moves_per_s": "moves of random play per s",
     "microseconds_per_simulation": "microseconds a simulation",
+    "in_play_microseconds": "the same in play",
     "trees_mb": "trees, MB",
     "search_mb": "search arrays, MB",
     "peak_rss_mb": "peak memory of the process, MB",

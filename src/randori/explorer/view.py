@@ -137,8 +137,8 @@ def _branch(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
 def _untried(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
     move, above = tree.moves[edge], tree.nodes[node]
     if above.proven == WON and not above.judged:  # one of several moves that win at once
-        return Branch(int(move.action), 0, None, 1.0, 0.0, None, "win")
-    u = bonus(int(tree.nodes[node].visits), float(move.prior), 0)
+        return Branch(int(move.action), q=EXACT["win"], u=0.0, proven="win")
+    u = bonus(int(above.visits), float(move.prior), 0)
     return Branch(int(move.action), 0, float(move.prior), u=u)
 
 

@@ -22,11 +22,11 @@ PRESETS: dict[str, tuple[str, ...]] = {
         "network.policy_channels=16",
         "network.value_channels=16",
         "train.batch=512",
-        "train.reuse=5",
+        "train.reuse=6",
         "iteration_rows=4000",
         "warm_up_rows=4000",
         "first_window=40000",
-        "window=300000",
+        "window=600000",
         "evaluation.every_minutes=5",
     ),
     "demo": (

@@ -60,6 +60,9 @@ class SelfPlayConfig:
     random_plies: int = 16
     """how many random moves these begin with, at most: any number is as likely, but a move that
     would end the game is not made"""
+    balance: float = 0.0
+    """leave out games that begin elsewhere than at the first position and are decided there by the
+    network's value v: this share of them, times v²"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
 
@@ -77,6 +80,8 @@ class SelfPlayConfig:
         for name in ("noise_share", "surprise", "archive", "random_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        if not 0.0 <= self.balance < 1.0:
+            raise ValueError(f"balance must be from 0 to below 1, not {self.balance}")
         if self.archive + self.random_share > 1.0:
             raise ValueError("archive and random_share must not be above 1 together")
         if self.forced < 0.0 or self.gumbel < 0:

@@ -92,6 +92,8 @@ class Habits(NamedTuple):
     """how often a game starts with random moves"""
     random_plies: int
     """how many, at most"""
+    balance: float
+    """how often a game that would start decided is not begun, at most"""
 
 
 class Slots(NamedTuple):
@@ -328,6 +330,17 @@ def finish_game(
     new_game(tree, slots, slot, archive, habits)
 
 
+def is_lopsided(tree: Tree, slots: Slots, slot: int, balance: float) -> bool:
+    """Draw whether a game shall not be begun from where it starts, as it is decided there already.
+
+    That is, if the network is right. Games from the first position are all played.
+    """
+    if balance == 0.0 or slots.plies[slot] != slots.begun[slot] or slots.begun[slot] == 0:
+        return False
+    value = root_value(tree)
+    return uniform(slots.dice[slot]) < balance * value * value
+
+
 def open_search(tree: Tree, slots: Slots, slot: int, knobs: Knobs, habits: Habits) -> None:
     """Give the search of a slot its budget, and noise and its rule if it is a full one."""
     slots.budget[slot] = habits.fast_simulations
@@ -372,7 +385,9 @@ def play_on(
             why = gather(tree, cache, asked, slot, rows, budget, knobs)
             if why != DONE:
                 break
-            if slots.budget[slot] == 0:
+            if slots.budget[slot] == 0 and is_lopsided(tree, slots, slot, habits.balance):
+                new_game(tree, slots, slot, archive, habits)
+            elif slots.budget[slot] == 0:
                 open_search(tree, slots, slot, knobs, habits)
             elif not finish_move(tree, slots, slot, harvest, archive, temperatures, knobs, habits):
                 break

@@ -1,5 +1,6 @@
 """Search from given positions: what an agent runs, one tree a position, all in one batch."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,11 @@ from randori.search.tree import (
 
 FIRST_NODES = 256
 """Nodes a tree starts with room for; it grows when more are needed."""
+DOUBT = 1.0
+"""How far a move's value may be off after one visit; after n of them by √n less.
+
+A search that has just found something wrong with the move it liked has given it most visits
+already. In `docs/results/models.md` this picks right where visits do not."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,13 @@ class Move:
     proven: str | None
     """win, loss or draw for the side that plays it"""
 
+    @property
+    def surely(self) -> float:
+        """What it is worth at least, by the number of visits; least of all what has none."""
+        if self.proven:
+            return self.value
+        return self.value - DOUBT / math.sqrt(self.visits) if self.visits else -math.inf
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -76,7 +89,7 @@ class Analysis:
     value: float
     """for the side to move"""
     moves: Sequence[Move]
-    """the most visited first"""
+    """the best first: what is surely worth most, and so not always what has most visits"""
     line: Sequence[int]
     """the actions that the search expects"""
     evaluations: int = 0
@@ -215,10 +228,10 @@ _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
 
 def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
-    edges = sorted(live_edges(tree, 0), key=lambda e: _rank(tree, e))
-    moves = [_move(tree, e) for e in edges]
+    moves = {e: _move(tree, e) for e in live_edges(tree, 0)}
+    edges = sorted(moves, key=lambda e: _rank(tree, e, moves[e]))
     line = [int(tree.moves[e].action) for e in best_line(tree, 0)]
-    return Analysis(root_value(tree), moves, line, evaluations)
+    return Analysis(root_value(tree), [moves[e] for e in edges], line, evaluations)
 
 
 def _move(tree: Tree, edge: int) -> Move:
@@ -232,17 +245,16 @@ def best_line(tree: Tree, node: int) -> list[int]:
     """Follow the move that would be played, from a node on; return the edges."""
     line: list[int] = []
     while tried := tried_edges(tree, node):
-        line.append(min(tried, key=lambda e: _rank(tree, e)))
+        line.append(min(tried, key=lambda e: _rank(tree, e, _move(tree, e))))
         node = int(tree.edges[line[-1]].child)
     return line
 
 
-def _rank(tree: Tree, edge: int) -> tuple[bool, bool, int, float, int, float]:
-    """Order moves: proven wins first, proven losses last, then by visits, value and prior.
+def _rank(tree: Tree, edge: int, move: Move) -> tuple[bool, bool, float, int, int, float]:
+    """Order moves: proven wins first, proven losses last, then by what they are worth at least.
 
-    Of moves that lose at once those come first that have the fewest answers.
+    Equals by visits; of moves that lose at once those come first that have the fewest answers.
     """
-    move, answers = _move(tree, edge), answers_to(tree, edge)
-    value = move.value if move.visits else 0.0
     is_win, is_loss = move.proven == "win", move.proven == "loss"
-    return (not is_win, is_loss, -move.visits, -value, answers, -move.prior)
+    answers = answers_to(tree, edge) if is_loss else 0
+    return (not is_win, is_loss, -move.surely, -move.visits, answers, -move.prior)

@@ -268,6 +268,13 @@ def plant(tree: Tree, state: State) -> None:
 
 
 @inlined
+def is_win(result: int, state: State) -> bool:
+    """Tell whether a result is a win of the side to move in `state`."""
+    first_moves = state[0] & np.uint64(1) == np.uint64(0)
+    return result != ONGOING and result != DRAW and (result == FIRST) == first_moves
+
+
+@inlined
 def finish_node(tree: Tree, parent: int, via: int) -> None:
     """Fill in the newest node, whose state is already there."""
     node = tree.used[NODES]
@@ -277,8 +284,7 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
     if result == DRAW:
         proven = DRAWN
     elif result != ONGOING:
-        first_moves = state[0] & np.uint64(1) == np.uint64(0)
-        proven = WON if (result == FIRST) == first_moves else LOST
+        proven = WON if is_win(result, state) else LOST
     tree.nodes[node].first = NONE
     tree.nodes[node].count = 0
     tree.nodes[node].held = 0
