@@ -25,9 +25,10 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.losses import Targets
 from randori.learners.replay import Replay, drawn_ahead
-from randori.learners.selfplay import Rows, SelfPlay
+from randori.learners.selfplay import SelfPlay
 from randori.learners.settings import SelfPlayConfig, TrainConfig
 from randori.learners.trainer import Trainer
+from randori.learners.yields import Rows
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
 from randori.networks.config import NetworkConfig

@@ -6,9 +6,9 @@ from rich.console import Console
 from randori.cli.progress import Progress
 from randori.cli.report import amount, announced, clock, sparkline
 from randori.cli.screen import Lines, Screen
-from randori.learners.selfplay import Tally
 from randori.learners.status import Counters, Status
 from randori.learners.trainer import Losses
+from randori.learners.yields import Tally
 from randori.runs.config import override, to_dict
 from randori.runs.folder import open_run
 

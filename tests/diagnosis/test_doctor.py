@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from randori.diagnosis import history, rules
-from randori.diagnosis.doctor import BY_METRICS, BY_ROWS, examine, judge
+from randori.diagnosis.doctor import BY_NETWORK, BY_RECORD, PATIENCE, examine, judge
 from randori.diagnosis.evidence import gather
 from randori.diagnosis.opinions import Opinion, divergences, look, softmax
 from randori.diagnosis.trials import Part, Trial
@@ -23,9 +23,9 @@ def trial_of(rows, opinion=None, old=None):
 
 
 def verdicts(evidence, trial):
-    findings = [rule(evidence, trial) for rule in BY_ROWS]
+    findings = [rule(evidence, trial) for rule in BY_NETWORK]
     findings.append(rules.held_out(evidence, [trial]))
-    findings += [rule(evidence) for rule in BY_METRICS]
+    findings += [rule(evidence) for rule in BY_RECORD]
     return {finding.name: finding.verdict for finding in findings}
 
 
@@ -107,12 +107,25 @@ def test_an_early_network_may_be_ignorant(made, rows_of):
     assert "after only 100 gradient steps" in finding.sentence
 
 
+@pytest.mark.parametrize("iterations", [1, 20])
+def test_an_early_network_is_only_told_to_train_on(made, rows_of, iterations):
+    """All else would contradict itself: more steps and fewer, larger networks and smaller."""
+    rows = {name: np.tile(a[:5], (100, 1) if a.ndim == 2 else 100)
+            for name, a in rows_of("connect4").items()}  # fmt: skip
+    counts = rows["counts"]
+    rows["counts"] = np.where(counts == counts.max(1, keepdims=True), counts, 0)
+    found = examine(made("connect4", {1: rows}, iterations=iterations))
+    assert found.finding("visits_entropy").verdict == "sick"
+    assert (found.finding("visits_entropy").advice == PATIENCE) is (iterations == 1)
+    assert "random_share" in found.finding("distinct_positions").advice
+
+
 @pytest.mark.parametrize("spec", ["connect4", "tictactoe"])
 def test_games_that_are_all_the_same(made, rows_of, spec):
     rows = rows_of(spec)
     end = 1 + int(np.flatnonzero(np.diff(rows["states"][:, 0].astype(int)) <= 0)[0])
     same = {name: np.tile(a[:end], (100, 1) if a.ndim == 2 else 100) for name, a in rows.items()}
-    finding = rules.distinct_positions(gather(made(spec, {1: same})), None)
+    finding = rules.distinct_positions(gather(made(spec, {1: same})))
     assert finding.verdict == "sick"
     assert "repeats itself" in finding.sentence
     assert finding.value == pytest.approx(0.01)
@@ -121,7 +134,7 @@ def test_games_that_are_all_the_same(made, rows_of, spec):
 def test_games_that_lose_their_variety(made, rows_of):
     rows = rows_of("connect4")
     thrice = {name: np.tile(a, (3, 1) if a.ndim == 2 else 3) for name, a in rows.items()}
-    finding = rules.distinct_positions(gather(made("connect4", {1: thrice})), None)
+    finding = rules.distinct_positions(gather(made("connect4", {1: thrice})))
     assert finding.verdict == "odd"
     assert "archive" in finding.advice
     assert 0.25 < finding.value < 0.4
@@ -129,7 +142,7 @@ def test_games_that_lose_their_variety(made, rows_of):
 
 def test_a_small_game_must_repeat_itself(made, rows_of):
     rows = rows_of("tictactoe", 400)
-    finding = rules.distinct_positions(gather(made("tictactoe", {1: rows})), None)
+    finding = rules.distinct_positions(gather(made("tictactoe", {1: rows})))
     assert finding.value < 0.6
     assert finding.verdict == "ok"
 
@@ -141,7 +154,7 @@ def test_rows_that_are_written_twice_are_not_repetitions(made, rows_of):
     evidence = gather(made(shards={1: twice}))
     assert len(evidence.window) == 2 * len(rows["results"])
     assert abs(evidence.window.games - 60) <= 15
-    assert rules.distinct_positions(evidence, None).value > 0.7
+    assert rules.distinct_positions(evidence).value > 0.7
 
 
 def test_a_replay_known_by_heart(evidence):
@@ -188,7 +201,7 @@ def test_visits_without_preference(made, rows_of):
 )
 def test_what_the_metrics_tell(made, name, verdict, metrics):
     evidence = gather(made(**metrics))
-    finding = next(f for f in (rule(evidence) for rule in BY_METRICS) if f.name == name)
+    finding = next(f for f in (rule(evidence) for rule in BY_RECORD) if f.name == name)
     assert finding.verdict == verdict, finding
     assert bool(finding.advice) == (verdict in ("odd", "sick"))
 

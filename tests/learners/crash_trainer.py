@@ -140,7 +140,7 @@ def trainer(path: Path, event: int = 0) -> tuple[int, int]:
             kill_before(event)
 
         def listen(status: Status) -> None:
-            if status.phase == "self-play":
+            if status.phase in ("warming up", "self-play"):
                 with contextlib.suppress(OSError):
                     os.write(writer, b"x")
 

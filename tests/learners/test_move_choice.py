@@ -11,7 +11,7 @@ from randori.games.dice import Dice, seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.learners.selfplay import temperature_table
+from randori.learners.group import temperature_table
 from randori.learners.slots import pick_move, weigh_moves
 from randori.search.backup import root_value
 from randori.search.tree import (

@@ -10,7 +10,7 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.harvest import NO_REPLY
 from randori.learners.replay import BATCHES_AHEAD, Replay, Samples, drawn_ahead
-from randori.learners.selfplay import Rows
+from randori.learners.yields import Rows
 
 SPECS = ["tictactoe", "connect4", "othello:size=6"]
 

@@ -16,10 +16,12 @@ from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners import selfplay
+from randori.learners.group import Group
 from randori.learners.harvest import GAMES, ROWS
-from randori.learners.selfplay import Batch, FinishedGame, Group, Rows, SelfPlay
+from randori.learners.selfplay import SelfPlay
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import play_on
+from randori.learners.yields import Batch, FinishedGame, Rows
 from randori.search.search import SearchConfig
 from randori.search.tree import make_trees
 from randori.search.uniform import UniformEvaluator
@@ -451,14 +453,14 @@ def test_games_are_handed_over_when_many_wait_or_long(
     group = Group(
         game_of("tictactoe"), hashed(game_of("tictactoe")), config_of(8, 8), seed_dice(0, 8)
     )
-    monkeypatch.setattr("randori.learners.selfplay.HAND_OVER_SECONDS", 3600.0)
+    monkeypatch.setattr("randori.learners.group.HAND_OVER_SECONDS", 3600.0)
     assert not group.is_ripe
     while not group.is_ready:
         group.step()
     assert not group.is_ripe, "one game is soon there, and may wait"
-    monkeypatch.setattr("randori.learners.selfplay.HAND_OVER_SECONDS", 0.0)
+    monkeypatch.setattr("randori.learners.group.HAND_OVER_SECONDS", 0.0)
     assert group.is_ripe
-    monkeypatch.setattr("randori.learners.selfplay.HAND_OVER_SECONDS", 3600.0)
+    monkeypatch.setattr("randori.learners.group.HAND_OVER_SECONDS", 3600.0)
     for _ in range(1000):
         group.step()
         if group.is_ripe:

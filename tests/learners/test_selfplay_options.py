@@ -12,9 +12,10 @@ from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.learners.selfplay import Batch, Group, Rows
+from randori.learners.group import Group
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import begin, play_on
+from randori.learners.yields import Batch, Rows
 from randori.search.search import Search, SearchConfig
 
 Build = Callable[[Game], Any]
@@ -166,7 +167,9 @@ def test_games_that_are_decided_are_begun_more_rarely(hashed: Build) -> None:
     """By the evaluator's opinion of where they begin; those from the first position all are."""
 
     def values_of(**options: Any) -> list[float]:
-        group = make_group(hashed, random_share=1.0, random_plies=4, slots=1, solve=False, **options)
+        group = make_group(
+            hashed, random_share=1.0, random_plies=4, slots=1, solve=False, **options
+        )
         games = [batch.games[0] for batch in play_games(group, 400)]
         states = np.array([line_of(game.moves)[game.begun] for game in games if game.begun])
         assert 0.1 < np.mean([game.begun == 0 for game in games]) < 0.6

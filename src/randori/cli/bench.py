@@ -133,8 +133,9 @@ def _seconds_per_simulation(search: Search, roots: NDArray[np.uint64]) -> float:
 def bench_selfplay(work: Work) -> Figures:
     """Time self-play against its own network alone, at the same batch, before and after."""
     from randori.agents.models import signature_of
-    from randori.learners.selfplay import SelfPlay, Tally
+    from randori.learners.selfplay import SelfPlay
     from randori.learners.settings import SelfPlayConfig
+    from randori.learners.yields import Tally
     from randori.networks.build import build
     from randori.networks.choose import make_evaluator
     from randori.networks.config import NetworkConfig
@@ -278,9 +279,9 @@ def bench_train(work: Work) -> Figures:
     from randori.learners.harvest import NO_REPLY
     from randori.learners.losses import Targets
     from randori.learners.replay import Replay, drawn_ahead
-    from randori.learners.selfplay import Rows
     from randori.learners.settings import TrainConfig
     from randori.learners.trainer import Trainer
+    from randori.learners.yields import Rows
     from randori.networks.build import build
     from randori.networks.config import NetworkConfig
 

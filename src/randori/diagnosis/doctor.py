@@ -1,7 +1,7 @@
 """The doctor: all findings about a run, worst first."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,16 @@ from randori.diagnosis.evidence import Evidence, gather
 from randori.diagnosis.findings import WORST, Finding, Verdict
 from randori.diagnosis.trials import hold_trials
 
-BY_ROWS = (
+BY_NETWORK = (
     rules.policy_entropy, rules.visits_entropy, rules.policy_sight, rules.search_changes,
-    rules.distinct_positions, rules.value_sight, rules.value_calibration,
+    rules.value_sight, rules.value_calibration,
 )  # fmt: skip
-BY_METRICS = (
-    history.losses, history.first_player, history.draws, history.game_length, history.pace,
-    history.gates,
+PATIENCE = "train on first, with `randori resume`: after so few steps nothing else tells"
+"""What is advised before a network can have learnt anything, where rules would contradict each
+other."""
+BY_RECORD = (
+    rules.distinct_positions, history.losses, history.first_player, history.draws,
+    history.game_length, history.pace, history.gates,
 )  # fmt: skip
 
 
@@ -68,9 +71,11 @@ def judge(evidence: Evidence) -> Examination:
     """Apply all rules to what a run folder holds."""
     trials = hold_trials(evidence)
     newest = trials[-1] if trials else None
-    findings = [rule(evidence, newest) for rule in BY_ROWS]
+    findings = [rule(evidence, newest) for rule in BY_NETWORK]
     findings.append(rules.held_out(evidence, trials))
-    findings += [rule(evidence) for rule in BY_METRICS]
+    if evidence.steps < rules.EARLY:
+        findings = [replace(one, advice=one.advice and PATIENCE) for one in findings]
+    findings += [rule(evidence) for rule in BY_RECORD]
     findings.sort(key=lambda finding: WORST.index(finding.verdict))
     return Examination(
         evidence.run.path,

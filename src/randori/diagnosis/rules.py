@@ -153,7 +153,7 @@ def search_changes(evidence: Evidence, trial: Trial | None) -> Finding:
     )  # fmt: skip
 
 
-def distinct_positions(evidence: Evidence, trial: Trial | None) -> Finding:
+def distinct_positions(evidence: Evidence) -> Finding:
     """Judge the variety of the window against that of random play of the same size."""
     measure = Measure("distinct_positions", "distinct positions in the window")
     window = evidence.window

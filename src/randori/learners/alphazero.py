@@ -30,7 +30,7 @@ from randori.learners.losses import Losses, Targets
 from randori.learners.pulse import Pulse
 from randori.learners.replay import Replay, drawn_ahead
 from randori.learners.rowlog import RowLog
-from randori.learners.selfplay import Batch, FinishedGame, Rows, SelfPlay, Tally
+from randori.learners.selfplay import SelfPlay
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import (
     Counters,
@@ -40,6 +40,7 @@ from randori.learners.status import (
     progress_of,
 )
 from randori.learners.trainer import Trainer
+from randori.learners.yields import Batch, FinishedGame, Rows, Tally
 from randori.networks.build import build
 from randori.networks.choose import make_evaluator
 from randori.runs.atomic import write_text
@@ -242,7 +243,8 @@ class AlphaZero:
 
     def _play(self) -> None:
         """Gather the rows of one iteration."""
-        tally = self._begin("self-play").tally = Tally()
+        is_warm = self.counters.rows >= self._config.warm_up_rows
+        tally = self._begin("self-play" if is_warm else "warming up").tally = Tally()
         start, paused = time.monotonic(), self._selfplay.paused
         if self._last_play and self._selfplay.has_threads:  # games went on since the last time
             start, paused = self._last_play

@@ -13,7 +13,7 @@ from randori.games.kernels import scratch
 from randori.games.rules import INPUT_WORDS, OWNER_WORDS, legal, planes
 from randori.games.symmetry import turn_planes
 from randori.learners.harvest import NO_REPLY
-from randori.learners.selfplay import Rows
+from randori.learners.yields import Rows
 
 T = TypeVar("T")
 BATCHES_AHEAD = 2

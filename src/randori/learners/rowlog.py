@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from randori.learners.selfplay import Rows
+from randori.learners.yields import Rows
 from randori.runs.shards import drop_shards, write_shard
 
 

@@ -20,9 +20,9 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.curriculum import Stoppable
-from randori.learners.selfplay import Tally
 from randori.learners.settings import StopConfig
 from randori.learners.status import Counters, Listener, Status, progress_of
+from randori.learners.yields import Tally
 from randori.runs.checkpoint import (
     Checkpoint,
     latest_checkpoint,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from randori.learners.losses import Losses
-from randori.learners.selfplay import Tally
 from randori.learners.settings import StopConfig
+from randori.learners.yields import Tally
 
 
 @dataclass
