@@ -54,11 +54,10 @@ VARIANTS: dict[str, list[str]] = {
     ],
     "random turns": ["selfplay.turns=random"],
     "constant rate": ["train.schedule=constant"],
-    "no dropout": ["network.dropout=0"],
     "squeeze": ["network.pooling=squeeze"],
     "global pooling": ["network.pooling=global"],
     "together": TOGETHER,
-    "together, no dropout": [*TOGETHER, "network.dropout=0"],
+    "together, balanced": [*TOGETHER, "selfplay.balance=0.9"],
 }
 
 
@@ -92,6 +91,10 @@ def main() -> None:
     parser.add_argument("--only", default="; ".join(VARIANTS))
     given = parser.parse_args()
     names = [name.strip() for name in given.only.split(";")]
+    if unknown := [name for name in names if name not in VARIANTS]:
+        parser.error(f"no such variant: {unknown[0]!r}; there are {'; '.join(VARIANTS)}")
+    if given.game != "connect4" and "plain" not in names:
+        names.insert(0, "plain")  # the others play against it
     given.out.mkdir(parents=True, exist_ok=True)
     folders = {name: given.out / name.translate(str.maketrans(" /", "--", ",'"))
                for name in names}  # fmt: skip

@@ -163,6 +163,37 @@ def test_some_games_begin_at_random_and_some_branch_off(hashed: Build) -> None:
     assert 0.15 < np.mean([plies == 1 for plies in begun]) < 0.45
 
 
+def test_balance_leaves_the_shares_as_they_are(hashed: Build) -> None:
+    """Another game of the same origin is begun instead."""
+    begun = []
+    for balance in (0.0, 0.95):
+        group = make_group(hashed, archive=0.3, random_share=0.4, balance=balance, solve=False)
+        batches = play_games(group, 1500)
+        begun.append([game.begun == 0 for batch in batches for game in batch.games])
+    assert np.mean(begun[0]) == pytest.approx(np.mean(begun[1]), abs=0.05)
+    assert np.mean(begun[0]) < 0.5
+
+
+def test_a_game_that_is_played_is_not_questioned_again(hashed: Build) -> None:
+    """Neither by a restart nor by a new tree."""
+    options = {"random_share": 1.0, "balance": 0.95, "slots": 64, "solve": False}
+    group = make_group(hashed, **options)
+    for _ in range(9):
+        group.step()
+    slots = group._slots
+    played = (slots.begun > 0) & (slots.plies == slots.begun) & (slots.budget > 0)
+    played &= slots.plies <= 6  # there is more than one move, so the search takes its time
+    assert played.sum() > 3
+    group.take()
+    arrays, _ = group.save()
+    again = make_group(hashed, **options)
+    again.restore(arrays)
+    again.step()
+    assert np.array_equal(again._trees.states[played, 0], arrays["roots"][played])
+    again.step()
+    assert np.array_equal(again._trees.states[played, 0], arrays["roots"][played])
+
+
 def test_games_that_are_decided_are_begun_more_rarely(hashed: Build) -> None:
     """By the evaluator's opinion of where they begin; those from the first position all are."""
 

@@ -63,19 +63,19 @@ def search_from(moves: str, simulations: int, evaluator: Any = None, **options: 
 
 
 @pytest.mark.parametrize(
-    ("moves", "simulations", "proven", "best", "line"),
+    ("moves", "visits", "proven", "best", "line"),
     [
-        ("4 1 4 1 4 1", 20, WON, "4", 1),
-        ("4 4 5 5", 500, WON, "36", 3),
-        ("1 3 1 4 7 5", 100, LOST, "1234567", 2),
+        ("4 1 4 1 4 1", 2, WON, "4", 1),
+        ("4 4 5 5", 2, WON, "36", 3),
+        ("1 3 1 4 7 5", 99, LOST, "1234567", 2),
     ],
     ids=["win in 1", "win in 3 plies", "lost in 2 plies"],
 )
-def test_mates_are_proven(moves: str, simulations: int, proven: int, best: str, line: int) -> None:
-    search = search_from(moves, simulations)
+def test_mates_are_proven(moves: str, visits: int, proven: int, best: str, line: int) -> None:
+    search = search_from(moves, 500)
     analysis = search.analysis()
     assert search.trees.nodes[0, 0].proven == proven
-    assert search.trees.nodes[0, 0].visits < simulations, "a proof ends the search"
+    assert search.trees.nodes[0, 0].visits <= visits, "a proof ends the search"
     assert analysis.value == WORTH[proven]
     assert analysis.best.proven == ("win" if proven == WON else "loss")
     assert str(analysis.best.action + 1) in best

@@ -70,13 +70,9 @@ class SearchPlayer:
         search = self._searches.fit(len(states))
         search.set_roots(states)
         search.run()
-        picked, values = np.zeros(len(states), np.int32), np.zeros(len(states), np.float32)
-        for i, state in enumerate(states):
-            analysis = search.analysis(i)
-            picked[i] = analysis.best.action
-            values[i] = analysis.value
-            if int(state[0]) < self._temperature_plies:
-                picked[i] = draw_move(analysis, rng).action
+        picked, values = search.choices()
+        for i in np.flatnonzero(states[:, 0] < self._temperature_plies):
+            picked[i] = draw_move(search.analysis(int(i)), rng).action
         return picked, values
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:

@@ -97,11 +97,11 @@ class Progress:
         tally, past = self.status.tally, self.past()
         if tally.seconds < SETTLED and past.rates:
             return past.rates
-        games, seconds = max(1, tally.games), max(1e-9, tally.seconds)
+        seconds = max(1e-9, tally.seconds)
         rates = (
             tally.games / seconds, tally.evaluations / seconds, self.status.bare_share,
-            tally.entropy, tally.overruled, tally.plies / games,
-            (tally.first_wins + 0.5 * tally.draws) / games,
+            tally.entropy, tally.overruled, tally.game_length or 0.0,
+            tally.first_player_score or 0.0,
         )  # fmt: skip
         return dict(zip(RATES, rates, strict=True))
 

@@ -23,7 +23,10 @@ MOST_DRAWN, DEEPEST = 2000, 40
 
 HELP = {
     "run": ("run [N]", "search on from the root: N simulations, plies or seconds more"),
-    "list": ("list [K]", "the moves here, the best first: what is proven, then by visits or value"),
+    "list": (
+        "list [K]",
+        "the moves here: the best, then what is proven, then by visits or value",
+    ),
     "down": ("down MOVE…", "look at the position after a move, in the same search"),
     "up": ("up", "back towards the root"),
     "root": ("root", "back to the root"),

@@ -1,4 +1,4 @@
-"""A search tree as SVG: the most visited moves, left to right, with their visits and Q.
+"""A search tree as SVG: the best moves and the most visited, left to right, with visits and Q.
 
 Plain shapes on white, without style sheets, so that any viewer shows the same. A box is a move: its
 colour tells who it is good for, the line to it is as thick as its share of the visits.
@@ -48,7 +48,7 @@ class Twig:
 
 
 def grow(study: Study, position: Position, path: Sequence[int], count: int, depth: int) -> Twig:
-    """Collect the `count` most visited moves of every position, down to `depth` plies."""
+    """Collect the best and the most visited moves of every position, down to `depth` plies."""
     view = study.look(path)
     below = _grow_below(study, position, view, path, count, depth, 1)
     searched = f"{view.visits} {view.counted} · " if view.counted else ""

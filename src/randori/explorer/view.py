@@ -55,7 +55,7 @@ class View:
     """what the evaluator said at first sight"""
     proven: str | None
     branches: Sequence[Branch]
-    """the most visited first, but before them what is proven to win"""
+    """the one to play first, then what is proven to win, then the most visited"""
     line: Sequence[Branch]
     """the moves that the search expects"""
     counted: str = "visits"
@@ -112,13 +112,15 @@ def view_node(tree: Tree, node: int, bonus: Bonus) -> View:
     others = range(tried.stop, tried.start + int(record.held))
     branches = [_branch(tree, node, e, bonus) for e in tried]
     branches += [_untried(tree, node, e, bonus) for e in others]
+    line = _line(tree, node, bonus)
+    played = [one.action for one in line[:1]]
     return View(
         int(record.visits),
         _value(tree, node),
         float(record.value) if record.judged else None,
         PROVEN.get(int(record.proven)),
-        sorted(branches, key=_order),
-        _line(tree, node, bonus),
+        sorted(branches, key=lambda one: (one.action not in played, *_order(one))),
+        line,
     )
 
 

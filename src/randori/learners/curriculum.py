@@ -41,8 +41,9 @@ def go_on(
         progress = progress_of(config.stop, counters)
     while True:
         until = config.next_stage(progress)
-        learner = AlphaZero(game, config.staged(progress), run.seed, run.path, listen)
-        resume(learner, run, config.window)
+        staged = config.staged(progress)
+        learner = AlphaZero(game, staged, run.seed, run.path, listen)
+        resume(learner, run, staged.window)
         with stoppable(learner.stop):
             learner.run(until)
         if learner.is_stopping or until >= 1.0:

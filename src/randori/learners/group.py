@@ -22,6 +22,8 @@ from randori.search.roots import halving_table
 from randori.search.search import make_questions
 from randori.search.tree import SPARE, enlarge, expect_lawful, make_trees
 
+SINCE = ("begun", "origin")
+"""What older checkpoints of a group lack."""
 HAND_OVER_SECONDS = 0.25
 """Seconds after which what there is goes to the learner, or its screen."""
 
@@ -176,8 +178,8 @@ class Group:
         try:
             for name, array in self._slots._asdict().items():
                 if self._used(name) is None:
-                    # Checkpoints of older versions do not say where their games began.
-                    array[:] = arrays.get(name, 0) if name == "begun" else arrays[name]
+                    # Checkpoints of older versions do not say where their games began, or how.
+                    array[:] = arrays.get(name, 0) if name in SINCE else arrays[name]
             for name, array in self._slots._asdict().items():
                 used = self._used(name)
                 if used is not None:

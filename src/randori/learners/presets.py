@@ -5,10 +5,10 @@ TRICKS = (
     "network.reply=true",
     "selfplay.archive=0.2",
 )
-"""What paid in `docs/results/ablation.md`, beside what the defaults hold already."""
+"""What paid on Connect 4 (`docs/results/ablation.md`), beside what the defaults hold already."""
 
 VARIETY = (
-    "selfplay.random_share=0.5",
+    "selfplay.random_share=0.3",
     "train.average=200",
 )
 """For long runs, which would otherwise see the same lines again and again as they grow sure."""
@@ -22,7 +22,6 @@ PRESETS: dict[str, tuple[str, ...]] = {
         "network.policy_channels=16",
         "network.value_channels=16",
         "train.batch=512",
-        "train.reuse=6",
         "iteration_rows=4000",
         "warm_up_rows=4000",
         "first_window=40000",

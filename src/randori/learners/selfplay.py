@@ -148,5 +148,8 @@ class SelfPlay:
                     left.append(self._queue.get_nowait())
                 worker.join(timeout=0.05)
         self._workers = []
+        for failure in left:
+            if isinstance(failure, BaseException):
+                raise failure
         left += [group.take() for group in self.groups if group.is_ready]
         return [batch for batch in left if isinstance(batch, Batch)]

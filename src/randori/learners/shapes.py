@@ -190,8 +190,8 @@ class Shapes:
         counters.plies += tally.plies
         self._size_games += tally.games
         self.status.tally = Tally(
-            games=tally.games, plies=tally.plies, seconds=seconds, first_wins=tally.first_wins,
-            draws=tally.draws,
+            games=tally.games, whole=tally.games, plies=tally.plies, seconds=seconds,
+            first_wins=tally.first_wins, draws=tally.draws,
         )  # fmt: skip
         opponent = "alp" if "liberties" in self._game.evaluations else "greedy"
         mean = sum(self._scores) / 2
@@ -204,8 +204,8 @@ class Shapes:
             "size": self._size,
             "games_per_s": tally.games / max(1e-9, seconds),
             "error": tally.error,
-            "game_length": tally.plies / tally.games,
-            "first_player_score": (tally.first_wins + 0.5 * tally.draws) / tally.games,
+            "game_length": self.status.tally.game_length,
+            "first_player_score": self.status.tally.first_player_score,
             "scores": {opponent: mean},
             "agent_scores": list(self._scores),
         }

@@ -69,6 +69,8 @@ from randori.search.tree import (
 PATIENCE = 64
 """Moves a slot may make in one step without a question: a small game that is fully remembered would
 otherwise keep the other slots waiting until the harvest is full."""
+SETTLED, AT_RANDOM, BRANCHED = range(3)
+"""How a game begins, as long as it is not settled that it is played; SETTLED where that is sure."""
 
 
 class Habits(NamedTuple):
@@ -93,7 +95,7 @@ class Habits(NamedTuple):
     random_plies: int
     """how many, at most"""
     balance: float
-    """how often a game that would start decided is not begun, at most"""
+    """how often a game that starts decided is not played, at most"""
 
 
 class Slots(NamedTuple):
@@ -121,6 +123,8 @@ class Slots(NamedTuple):
     """[B, L] what the search made of them, for the side to move"""
     surprise: NDArray[np.float32]
     """[B, L] how far the search moved away from the network there, in nats"""
+    origin: NDArray[np.int8]
+    """[B] how the game began; SETTLED once it is played"""
 
 
 def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
@@ -138,6 +142,7 @@ def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
         np.zeros((count, length, game.most_legal), dtype=np.uint16),
         np.zeros((count, length), dtype=np.float32),
         np.zeros((count, length), dtype=np.float32),
+        np.zeros(count, dtype=np.int8),
     )
 
 
@@ -148,16 +153,29 @@ def draw_budget(slots: Slots, slot: int, habits: Habits) -> None:
 
 
 def new_game(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habits) -> None:
-    """Put the first position on the board of a slot, or one near an earlier game, or any."""
+    """Begin a game at the first position, or near an earlier game, or anywhere."""
+    dice = slots.dice[slot]
+    chance = uniform(dice) if habits.archive_share + habits.random_share > 0.0 else 1.0
+    origin = SETTLED
+    if chance < habits.random_share:
+        origin = AT_RANDOM
+    elif chance < habits.random_share + habits.archive_share and archive.filled[0] > 0:
+        origin = BRANCHED
+    begin_game(tree, slots, slot, archive, habits, origin)
+
+
+def begin_game(
+    tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habits, origin: int
+) -> None:
+    """Put the position on the board of a slot that a game of this origin begins with."""
     root = tree.states[0]
     start(root)
     plies = wide(0)
     dice = slots.dice[slot]
-    chance = uniform(dice) if habits.archive_share + habits.random_share > 0.0 else 1.0
-    if chance < habits.random_share:
+    if origin == AT_RANDOM:
         steps = wide(below(dice, 1 + habits.random_plies))
         plies = wide(wander(root, slots.moves[slot], plies, steps, archive.actions, dice))
-    elif chance < habits.random_share + habits.archive_share and archive.filled[0] > 0:
+    elif origin == BRANCHED:
         place = wide(below(dice, archive.filled[0]))
         plies = wide(archive.plies[place])
         for ply in range(plies):
@@ -166,6 +184,7 @@ def new_game(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habi
     plant(tree, root)
     slots.plies[slot] = plies
     slots.begun[slot] = plies
+    slots.origin[slot] = SETTLED if plies == 0 else origin
     slots.rows[slot] = 0
     draw_budget(slots, slot, habits)
 
@@ -330,15 +349,20 @@ def finish_game(
     new_game(tree, slots, slot, archive, habits)
 
 
-def is_lopsided(tree: Tree, slots: Slots, slot: int, balance: float) -> bool:
-    """Draw whether a game shall not be begun from where it starts, as it is decided there already.
+def settle(tree: Tree, slots: Slots, slot: int, archive: Archive, habits: Habits) -> bool:
+    """Draw whether a new game is played, or another of its origin begun instead.
 
-    That is, if the network is right. Games from the first position are all played.
+    The more decided it is where it starts, by the network's opinion, the more rarely it is played.
     """
-    if balance == 0.0 or slots.plies[slot] != slots.begun[slot] or slots.begun[slot] == 0:
-        return False
+    origin = wide(slots.origin[slot])
+    slots.origin[slot] = SETTLED
+    if origin == SETTLED or habits.balance == 0.0:
+        return True
     value = root_value(tree)
-    return uniform(slots.dice[slot]) < balance * value * value
+    if uniform(slots.dice[slot]) >= habits.balance * value * value:
+        return True
+    begin_game(tree, slots, slot, archive, habits, origin)
+    return False
 
 
 def open_search(tree: Tree, slots: Slots, slot: int, knobs: Knobs, habits: Habits) -> None:
@@ -385,10 +409,9 @@ def play_on(
             why = gather(tree, cache, asked, slot, rows, budget, knobs)
             if why != DONE:
                 break
-            if slots.budget[slot] == 0 and is_lopsided(tree, slots, slot, habits.balance):
-                new_game(tree, slots, slot, archive, habits)
-            elif slots.budget[slot] == 0:
-                open_search(tree, slots, slot, knobs, habits)
+            if slots.budget[slot] == 0:
+                if settle(tree, slots, slot, archive, habits):
+                    open_search(tree, slots, slot, knobs, habits)
             elif not finish_move(tree, slots, slot, harvest, archive, temperatures, knobs, habits):
                 break
         rows += asked.in_flight[slot]

@@ -73,7 +73,6 @@ def iteration_metrics(
 ) -> dict[str, Any]:
     """Return the line of metrics of the iteration that has just ended."""
     counters, tally = status.counters, status.tally
-    games = max(1, tally.games)
     return {
         "iteration": counters.iteration,
         "seconds": round(counters.seconds, 3),
@@ -92,7 +91,7 @@ def iteration_metrics(
         "learning_rate": learning_rate,
         "policy_entropy": tally.entropy,
         "search_overruled": tally.overruled,
-        "game_length": tally.plies / games,
-        "first_player_score": (tally.first_wins + 0.5 * tally.draws) / games,
-        "draw_share": tally.draws / games,
+        "game_length": tally.game_length,
+        "first_player_score": tally.first_player_score,
+        "draw_share": tally.draw_share,
     }

@@ -55,11 +55,14 @@ class Tally:
 
     rows: int = 0
     games: int = 0
-    plies: int = 0
     evaluations: int = 0
     seconds: float = 0.0
     paused: float = 0.0
     """seconds of these in which the mean thread waited for the learner"""
+    whole: int = 0
+    """games from the first position; what follows is of them alone, because where a game begins may
+    decide how it ends"""
+    plies: int = 0
     first_wins: int = 0
     second_wins: int = 0
     draws: int = 0
@@ -69,9 +72,12 @@ class Tally:
         """Count one batch."""
         self.rows += len(batch.rows)
         self.games += len(batch.games)
-        self.plies += sum(len(game.moves) for game in batch.games)
         self.evaluations += batch.evaluations
         for game in batch.games:
+            if game.begun:
+                continue
+            self.whole += 1
+            self.plies += len(game.moves)
             self.first_wins += game.outcome == 1
             self.second_wins += game.outcome == 2
             self.draws += game.outcome == 3
@@ -81,6 +87,21 @@ class Tally:
     def moves(self) -> int:
         """Moves played, those of unfinished games included."""
         return int(self.totals[MOVES])
+
+    @property
+    def game_length(self) -> float | None:
+        """Mean plies of a whole game."""
+        return self.plies / self.whole if self.whole else None
+
+    @property
+    def first_player_score(self) -> float | None:
+        """Mean score of the side that moves first in them."""
+        return (self.first_wins + 0.5 * self.draws) / self.whole if self.whole else None
+
+    @property
+    def draw_share(self) -> float | None:
+        """How many of them are drawn."""
+        return self.draws / self.whole if self.whole else None
 
     @property
     def entropy(self) -> float:

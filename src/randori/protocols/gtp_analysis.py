@@ -1,6 +1,5 @@
 """What an agent thinks, in the ways that clients read: lz-analyze, kata-analyze, GoGui's tables."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -11,6 +10,7 @@ from randori.protocols.gtp_commands import commit, expect, number, whole
 from randori.protocols.gtp_session import Command, Session
 from randori.protocols.gtp_table import GtpError, read_colour
 from randori.protocols.thinking import Choice, Report
+from randori.search.choice import surely
 from randori.search.search import Move
 
 SHOWN = 12
@@ -44,8 +44,9 @@ class Entry:
     @property
     def least_winrate(self) -> float:
         """What it is at least, as far as the visits tell."""
-        spread = math.sqrt(max(self.winrate * (1 - self.winrate), 1e-4) / max(1, self.move.visits))
-        return max(0.0, self.winrate - 1.96 * spread)
+        if self.move.proven or not self.move.visits:
+            return self.winrate
+        return max(0.0, (1 + surely(self.move.value, self.move.visits)) / 2)
 
 
 def lz_form(entry: Entry) -> str:

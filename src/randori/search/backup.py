@@ -7,8 +7,9 @@ is tried (`foil`), and, once, what wins against every answer (`force`).
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from randori.games.kernels import ONGOING, State, inlined, scratch, wide
+from randori.games.kernels import ONGOING, U1, State, inlined, scratch, wide
 from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, outcome, play
 from randori.search.tree import (
     BROKEN,
@@ -33,9 +34,9 @@ from randori.search.tree import (
     word_of,
 )
 
-MOST_TRIALS = 200_000
-"""Positions that `force` looks at before it gives up: all that Go on 19×19 asks for, and more than
-any mate in two of the suite `shobu-mates` needs."""
+MOST_TRIALS, VAIN_TRIALS = 200_000, 40_000
+"""Positions that `force` looks at before it gives up: more than any mate in two of the suite
+`shobu-mates` needs; and before the first of them that wins, which in Go hardly ever comes."""
 NO_ANSWER_NEEDED = 1 << 16
 """What counts as the number of answers to a move that ends the game by itself."""
 
@@ -178,10 +179,10 @@ def force(tree: Tree) -> bool:
     root = tree.nodes[0]
     if root.proven != UNKNOWN:
         return True
-    trials = wide(0)
+    trials = scratch(2)
     for edge in range(root.first, root.first + root.count):
-        trials, answers = count_answers(tree, wide(tree.moves[edge].action), trials)
-        if trials > MOST_TRIALS:
+        answers = count_answers(tree, wide(tree.moves[edge].action), trials)
+        if is_vain(trials):
             break
         if answers > 0:
             room = (2 * answers + MOST_LEGAL) <= len(tree.edges) - tree.used[EDGES]
@@ -194,43 +195,50 @@ def force(tree: Tree) -> bool:
     return True
 
 
-def count_answers(tree: Tree, action: int, trials: int) -> tuple[int, int]:
+@inlined
+def is_vain(trials: NDArray[np.uint64]) -> bool:
+    """Tell whether to give up after so many trials, of which so many won."""
+    return trials[0] > MOST_TRIALS or (trials[1] == 0 and trials[0] > VAIN_TRIALS)
+
+
+def count_answers(tree: Tree, action: int, trials: NDArray[np.uint64]) -> int:
     """Return how many answers there are to a move of the root, 0 if one of them does not lose.
 
-    They lose if the mover wins at once. The other number returned is `trials` and those made here.
+    They lose if the mover wins at once. Counts the trials, and those that won.
     """
     after, below, trial = scratch(STATE_WORDS), scratch(STATE_WORDS), scratch(STATE_WORDS)
     for w in range(STATE_WORDS):
         after[w] = tree.states[0, w]
     play(after, action)
     if outcome(after) != ONGOING:
-        return trials, 0
+        return 0
     answers = wide(legal(after, tree.actions))
     if answers > MOST_LEGAL:
         tree.used[BROKEN] = TOO_MANY
-        return trials, 0
+        return 0
     for k in range(answers):
         tree.order[k] = np.uint64(tree.actions[k])
     for k in range(answers):
         for w in range(STATE_WORDS):
             below[w] = after[w]
         play(below, wide(tree.order[k]))
-        trials += 1
+        trials[0] += U1
         result = outcome(below)
         if result != ONGOING:
             if not is_win(result, tree.states[0]):
-                return trials, 0
+                return 0
             continue
         count = wide(legal(below, tree.actions))
         wins = False
         for i in range(count):
-            trials += 1
+            trials[0] += U1
             if wins_at_once(below, wide(tree.actions[i]), trial):
                 wins = True
+                trials[1] += U1
                 break
-        if not wins or trials > MOST_TRIALS:
-            return trials, 0
-    return trials, answers
+        if not wins or is_vain(trials):
+            return 0
+    return answers
 
 
 def show(tree: Tree, edge: int) -> None:

@@ -1,6 +1,5 @@
 """Search from given positions: what an agent runs, one tree a position, all in one batch."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
+from randori.search.choice import best_edge, choose_all
 from randori.search.evaluator import Evaluator
 from randori.search.priors import open_wholly
 from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
@@ -30,16 +30,10 @@ from randori.search.tree import (
     make_trees,
     plant,
     tree_of,
-    tried_edges,
 )
 
 FIRST_NODES = 256
 """Nodes a tree starts with room for; it grows when more are needed."""
-DOUBT = 1.0
-"""How far a move's value may be off after one visit; after n of them by √n less.
-
-A search that has just found something wrong with the move it liked has given it most visits
-already. In `docs/results/models.md` this picks right where visits do not."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +68,6 @@ class Move:
     proven: str | None
     """win, loss or draw for the side that plays it"""
 
-    @property
-    def surely(self) -> float:
-        """What it is worth at least, by the number of visits; least of all what has none."""
-        if self.proven:
-            return self.value
-        return self.value - DOUBT / math.sqrt(self.visits) if self.visits else -math.inf
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -89,7 +76,7 @@ class Analysis:
     value: float
     """for the side to move"""
     moves: Sequence[Move]
-    """the best first: what is surely worth most, and so not always what has most visits"""
+    """the best first, which need not have most visits (`search/choice.py`); then by visits"""
     line: Sequence[int]
     """the actions that the search expects"""
     evaluations: int = 0
@@ -218,6 +205,12 @@ class Search:
         while not self.game.kernel(open_one)(self.trees, slot, node):
             self.trees = enlarge(self.trees, self.game)
 
+    def choices(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return for every root the move to play, and what the search makes of it."""
+        actions, values = np.zeros(self._used, np.int32), np.zeros(self._used, np.float32)
+        self.game.kernel(choose_all)(self.trees, self._used, actions, values)
+        return actions, values
+
     def analysis(self, slot: int = 0) -> Analysis:
         """Read off what is known about a root."""
         return analyse_tree(tree_of(self.trees, slot), self.evaluations)
@@ -228,10 +221,11 @@ _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
 
 def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
+    line = best_line(tree, 0)
     moves = {e: _move(tree, e) for e in live_edges(tree, 0)}
-    edges = sorted(moves, key=lambda e: _rank(tree, e, moves[e]))
-    line = [int(tree.moves[e].action) for e in best_line(tree, 0)]
-    return Analysis(root_value(tree), [moves[e] for e in edges], line, evaluations)
+    edges = sorted(moves, key=lambda e: (e not in line[:1], *_rank(tree, e, moves[e])))
+    actions = [int(tree.moves[e].action) for e in line]
+    return Analysis(root_value(tree), [moves[e] for e in edges], actions, evaluations)
 
 
 def _move(tree: Tree, edge: int) -> Move:
@@ -244,17 +238,15 @@ def _move(tree: Tree, edge: int) -> Move:
 def best_line(tree: Tree, node: int) -> list[int]:
     """Follow the move that would be played, from a node on; return the edges."""
     line: list[int] = []
-    while tried := tried_edges(tree, node):
-        line.append(min(tried, key=lambda e: _rank(tree, e, _move(tree, e))))
-        node = int(tree.edges[line[-1]].child)
+    while node != NONE and (edge := best_edge(tree, node)) != NONE:
+        line.append(edge)
+        node = int(tree.edges[edge].child)
     return line
 
 
-def _rank(tree: Tree, edge: int, move: Move) -> tuple[bool, bool, float, int, int, float]:
-    """Order moves: proven wins first, proven losses last, then by what they are worth at least.
-
-    Equals by visits; of moves that lose at once those come first that have the fewest answers.
-    """
+def _rank(tree: Tree, edge: int, move: Move) -> tuple[bool, bool, int, float, int, float]:
+    """Order what is not played: wins first, losses last, then by visits, value and prior."""
     is_win, is_loss = move.proven == "win", move.proven == "loss"
+    value = move.value if move.visits else 0.0
     answers = answers_to(tree, edge) if is_loss else 0
-    return (not is_win, is_loss, -move.surely, -move.visits, answers, -move.prior)
+    return (not is_win, is_loss, -move.visits, -value, answers, -move.prior)
