@@ -136,9 +136,9 @@ def test_every_figure_of_a_move(connect4: Game) -> None:
     for path in ([], [3], [3, 3]):
         view = study.look(path)
         assert view.visits == 1 + sum(one.visits for one in view.branches)
-        assert [one.visits for one in view.branches] == sorted(
-            (one.visits for one in view.branches), reverse=True
-        )
+        assert view.best == view.branches[0]
+        others = [one.visits for one in view.branches[1:]]
+        assert others == sorted(others, reverse=True)
         assert sum(one.prior or 0 for one in view.branches) == pytest.approx(1)
         for one in view.branches:
             assert one.prior is not None

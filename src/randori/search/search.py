@@ -221,11 +221,11 @@ _OTHER = {WON: "loss", LOST: "win", DRAWN: "draw"}
 
 def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
     """Read off what is known about the root of a tree."""
-    line = best_line(tree, 0)
+    best = best_edge(tree, 0)
     moves = {e: _move(tree, e) for e in live_edges(tree, 0)}
-    edges = sorted(moves, key=lambda e: (e not in line[:1], *_rank(tree, e, moves[e])))
-    actions = [int(tree.moves[e].action) for e in line]
-    return Analysis(root_value(tree), [moves[e] for e in edges], actions, evaluations)
+    edges = sorted(moves, key=lambda e: (e != best, *_rank(tree, e, moves[e])))
+    line = [int(tree.moves[e].action) for e in best_line(tree, 0)]
+    return Analysis(root_value(tree), [moves[e] for e in edges], line, evaluations)
 
 
 def _move(tree: Tree, edge: int) -> Move:
@@ -236,9 +236,9 @@ def _move(tree: Tree, edge: int) -> Move:
 
 
 def best_line(tree: Tree, node: int) -> list[int]:
-    """Follow the move that would be played, from a node on; return the edges."""
+    """Follow the move that would be played, from a node on, as long as it was tried."""
     line: list[int] = []
-    while node != NONE and (edge := best_edge(tree, node)) != NONE:
+    while (edge := best_edge(tree, node)) != NONE and tree.edges[edge].child != NONE:
         line.append(edge)
         node = int(tree.edges[edge].child)
     return line
