@@ -15,7 +15,7 @@ from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
-from randori.learners import selfplay
+from randori.learners import group as groups
 from randori.learners.group import Group
 from randori.learners.harvest import GAMES, ROWS
 from randori.learners.selfplay import SelfPlay
@@ -241,7 +241,7 @@ def test_growing_trees_do_not_change_the_games(
     def cramped(slots: int, nodes: int, edges: int, game: Game) -> Any:
         return make_trees(slots, 2, game.most_legal, game)
 
-    monkeypatch.setattr(selfplay, "make_trees", cramped)
+    monkeypatch.setattr(groups, "make_trees", cramped)
     group = make_group(game, hashed(game), config)
     tight = play_games(group, 5)
     assert group._trees.nodes.shape[1] > 2
@@ -362,7 +362,7 @@ def test_a_saved_group_whose_trees_grew_plays_on(
     hashed: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A slot without room sits out a step, so both must have as much of it."""
-    monkeypatch.setattr(selfplay, "SPARE", 1)
+    monkeypatch.setattr(groups, "SPARE", 1)
     game = game_of("go:size=6")
     config = config_of(6, 5, full_share=0.5, cache_mb=0.01)
     original = make_group(game, hashed(game), config, 1)
