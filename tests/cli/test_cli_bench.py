@@ -34,6 +34,7 @@ def test_search(randori):
     figures = randori("bench", "search", "tictactoe", *SMALL, "--json").json
     assert figures["microseconds_per_simulation"] > 0
     assert figures["in_play_microseconds"] > 0
+    assert "root_look_milliseconds" in figures
     assert figures["trees_mb"] > 0
 
 

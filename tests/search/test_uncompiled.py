@@ -69,11 +69,14 @@ def test_lists_that_come_with_answers_have_room() -> None:
     assert search.trees.used[0, EDGES] > 2000
 
 
-@pytest.mark.parametrize(("trials", "is_found"), [(5, False), (200_000, True)])
+@pytest.mark.parametrize(
+    ("limit", "trials", "is_found"),
+    [("MOST_TRIALS", 5, False), ("VAIN_TRIALS", 5, False), ("MOST_TRIALS", 200_000, True)],
+)
 def test_the_look_for_a_win_in_two_is_given_up(
-    trials: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
+    limit: str, trials: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup, "MOST_TRIALS", trials)
+    monkeypatch.setattr(backup, limit, trials)
     game = load_game("connect4")
     for template in (plant_all, step):
         game._kernels[template, ()] = specialise(template, game._bindings, compiled=False)

@@ -102,32 +102,35 @@ def bench_search(work: Work) -> Figures:
     with announced(game.name):
         roots, _ = random_positions(game, work.slots, game.longest // 2, np.random.default_rng(0))
         config = SearchConfig(work.simulations, cache_mb=1e-4)
-        seconds = []
+        times, looks = [], []
         for guard in (True, False):  # one after the other: each may have gigabytes
             search = Search(game, UniformEvaluator(game), config, slots=work.slots, guard=guard)
-            seconds.append(_seconds_per_simulation(search, roots))
-        in_play, best = seconds
+            seconds, visits = _time_search(search, roots, work.simulations)
+            times.append(seconds / visits)
+            looks.append(_time_search(search, roots, 1)[0] / work.slots)
+        in_play, best = times
     return {
         "game": game.spec,
         "trees": work.slots,
         "simulations": work.simulations,
         "microseconds_per_simulation": 1e6 * best,
         "in_play_microseconds": 1e6 * in_play,
+        "root_look_milliseconds": 1e3 * (looks[0] - looks[1]),
         "simulations_per_s": 1 / best,
         "trees_mb": megabytes(search.trees),
     } | _beside(work, game, "tree", ["--batch", work.slots, "--simulations", work.simulations],
                 lambda peer: peer["microseconds_per_simulation"] / (1e6 * best))  # fmt: skip
 
 
-def _seconds_per_simulation(search: Search, roots: NDArray[np.uint64]) -> float:
+def _time_search(search: Search, roots: NDArray[np.uint64], simulations: int) -> tuple[float, int]:
+    """Return the seconds of the fastest of a few equal searches, and their visits."""
     best = np.inf
     for _ in range(1 + REPEATS):  # the first compiles, and lets the trees grow
         search.set_roots(roots)
         start = thread_time()  # what else runs on the machine does not count
-        search.run()
-        seconds = thread_time() - start
-        best = min(best, seconds / int(search.trees.nodes["visits"][:, 0].sum()))
-    return best
+        search.run(simulations)
+        best = min(best, thread_time() - start)
+    return best, int(search.trees.nodes["visits"][:, 0].sum())
 
 
 def bench_selfplay(work: Work) -> Figures:
@@ -452,6 +455,7 @@ LABELS = {
     "random_moves_per_s": "moves of random play per s",
     "microseconds_per_simulation": "microseconds a simulation",
     "in_play_microseconds": "the same in play",
+    "root_look_milliseconds": "milliseconds of a look for wins in two",
     "trees_mb": "trees, MB",
     "search_mb": "search arrays, MB",
     "peak_rss_mb": "peak memory of the process, MB",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from randori.games.kernels import wide
 from randori.search.backup import answers_to, root_value
-from randori.search.tree import DRAWN, LOST, NONE, WON, Tree, Trees, tree_of
+from randori.search.tree import DRAWN, LOST, NONE, UNKNOWN, WON, Tree, Trees, tree_of
 
 DOUBT = 1.0
 """How far a value may be off after one visit; after n visits by a √n-th of that."""
@@ -48,7 +48,7 @@ def best_edge(tree: Tree, node: int) -> int:
 def fate_of(tree: Tree, edge: int) -> int:
     """Return what is proven about the position after a move, for the side to move there."""
     child = tree.edges[edge].child
-    return int(tree.nodes[child].proven) if child != NONE else 0
+    return int(tree.nodes[child].proven) if child != NONE else UNKNOWN
 
 
 def merit_of(tree: Tree, edge: int, enough: float) -> float:

@@ -10,7 +10,7 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
-from randori.search.choice import best_edge, choose_all
+from randori.search.choice import best_edge, choose_all, fate_of
 from randori.search.evaluator import Evaluator
 from randori.search.priors import open_wholly
 from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
@@ -230,7 +230,7 @@ def analyse_tree(tree: Tree, evaluations: int = 0) -> Analysis:
 
 def _move(tree: Tree, edge: int) -> Move:
     record, move = tree.edges[edge], tree.moves[edge]
-    proven = None if record.child == NONE else _OTHER.get(int(tree.nodes[record.child].proven))
+    proven = _OTHER.get(fate_of(tree, edge))
     value = {"win": 1.0, "loss": -1.0, "draw": 0.0, None: float(record.q)}[proven]
     return Move(int(move.action), int(record.tried), float(record.prior), value, proven)
 
