@@ -1,15 +1,18 @@
 """Shobu against a naive implementation on a mailbox, and the positions of paper A."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from randori.errors import UserError
 from randori.games import Position, load_game
 from randori.games.captures import captures
+from randori.games.rules import weigh
 from randori.games.shobu import DIRECTIONS, MOST_LEGAL, MOVES
 
 GAME = load_game("shobu")
@@ -232,6 +235,30 @@ def test_actions_are_the_geometrically_possible_moves() -> None:
     assert GAME.factor_sizes == (64, 8, 2, 64)
     assert len(set(map(tuple, GAME.factors.tolist()))) == 4880
     assert len(GAME.symmetries) == 16
+
+
+def weigh_all(
+    states: NDArray[np.uint64], actions: NDArray[np.int32], logits: NDArray[np.float32],
+    odds: NDArray[np.float32], counts: NDArray[np.int32],
+) -> None:  # fmt: skip
+    for i in range(len(states)):
+        counts[i] = weigh(states[i], actions[i], logits, odds[i])
+
+
+def test_weigh_is_legal_with_the_sums_of_logits() -> None:
+    """Compiled, to the last bit, as the rules of a game that knows no better."""
+    assert GAME.placements is not None
+    states = GAME.placements(np.random.default_rng(2), 1000)
+    logits = np.random.default_rng(3).normal(0, 3, GAME.num_logits).astype(np.float32)
+    plain = replace(GAME, rules=GAME.rules._replace(weigh=weigh))
+    told = []
+    for game in (GAME, plain):
+        actions = np.zeros((len(states), GAME.num_actions), dtype=np.int32)
+        odds, counts = np.zeros(actions.shape, np.float32), np.zeros(len(states), np.int32)
+        game.kernel(weigh_all)(states, actions, logits, odds, counts)
+        told.append([(actions[i, :n].tolist(), odds[i, :n].tolist()) for i, n in enumerate(counts)])
+    assert told[0] == told[1]
+    assert max(len(moves) for moves, _ in told[0]) > 150
 
 
 def test_branching_of_random_placements() -> None:

@@ -182,6 +182,7 @@ def _look(trial: Trial) -> View:
     strange = [action for action in view.legal if not 0 <= action < game.num_actions]
     trial.uphold("actions", not strange, f"ids from 0 to {game.num_actions - 1}", strange)
     trial.uphold("actions", len(set(view.legal)) == count, "distinct ids", view.legal)
+    _check_weigh(trial, view)
     bits = bits_of(game, view.words)
     outside = bits[:, game.cells :].any()
     trial.uphold("planes", not outside, f"bits of {game.cells} cells", "a bit beyond them")
@@ -231,6 +232,22 @@ def _check_texts(trial: Trial, records: Sequence[Record], rng: np.random.Generat
         trial.counts["position text"] += 1
     if not _is_derived(trial.game):
         trial.notes.append("mover: the game writes its own boards")
+
+
+def _check_weigh(trial: Trial, view: View) -> None:
+    """Compare `weigh` with the sums of logits, to the last bit."""
+    game, state = trial.game, trial.state.copy()
+    state.setflags(write=False)
+    logits = np.sin(np.arange(game.num_logits)).astype(np.float32)
+    sums = np.zeros(len(view.legal), dtype=np.float32)
+    for part in logits[game.factors[list(view.legal)]].T:
+        sums += part
+    actions = np.zeros(game.num_actions, dtype=np.int32)
+    odds = np.zeros(game.num_actions, dtype=np.float32)
+    count = trial.ask("weigh", state, actions, logits, odds)
+    expected = list(zip(view.legal, sums.tolist(), strict=True))
+    found = list(zip(actions[:count].tolist(), odds[:count].tolist(), strict=True))
+    trial.uphold("weigh", found == expected, f"{expected} from weigh", found)
 
 
 def _check_position_text(trial: Trial, view: View) -> None:

@@ -1,6 +1,7 @@
 """The kernels of a game: their contract, and the names that templates leave open.
 
-Five are every game's own; `num_legal` and `owners` follow from them, unless the game knows better.
+Five are every game's own; `num_legal`, `owners` and `weigh` follow from them, unless the game knows
+better.
 
 A state is one row of `uint64` words. Word 0 is the number of plies played, which `play` counts up:
 its low bit tells the side to move. Kernels are scalar and in place, without allocation or
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import Actions, State, scratch
+from randori.games.kernels import Actions, State, scratch, wide
 
 NUM_ACTIONS = 0
 MOST_LEGAL = 0
@@ -54,6 +55,24 @@ def owners(state: State, words: NDArray[np.uint64]) -> None:
         words[w] = seen[w]
 
 
+def weigh(
+    state: State, actions: Actions, logits: NDArray[np.float32], odds: NDArray[np.float32]
+) -> int:
+    """Do what `legal` does, and write into `odds` what a network says of each action.
+
+    That is the sum of its factors' logits, added up in their order. Both arrays have room for all
+    actions of the game; what stands behind the legal ones does not matter.
+    """
+    count = legal(state, actions)
+    for k in range(count):
+        action = wide(actions[k])
+        logit = np.float32(0.0)
+        for f in range(NUM_FACTORS):
+            logit += logits[FACTORS[action, f]]
+        odds[k] = logit
+    return count
+
+
 class Rules(NamedTuple):
     """The kernels of one game, in the order in which files define them."""
 
@@ -64,6 +83,7 @@ class Rules(NamedTuple):
     planes: Callable[[State, NDArray[np.uint64]], None]
     num_legal: Callable[[State, Actions], int] = num_legal
     owners: Callable[[State, NDArray[np.uint64]], None] = owners
+    weigh: Callable[[State, Actions, NDArray[np.float32], NDArray[np.float32]], int] = weigh
 
 
 def start(state: State) -> None:

@@ -31,6 +31,7 @@ from randori.games.kernels import (
     lowest,
     popcount,
     reverse,
+    scratch,
     without_lowest,
 )
 from randori.games.look import Look
@@ -45,12 +46,14 @@ MOST_LEGAL = 368
 """No placement of at most four stones a side and board allows more; a test counts them all out."""
 MOST_STONES = 4
 """Of one side on one board."""
+FACTOR_SIZES = (64, 8, 2, 64)
+"""Passive square, direction, distance, aggressive square, as in paper A."""
+DIRECTION, DISTANCE, AGGRESSIVE = (sum(FACTOR_SIZES[:i]) for i in (1, 2, 3))
+"""Where their logits begin."""
 
 DIRECTIONS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 STEPS = np.array([8, 9, 1, -7, -8, -9, -1, 7], dtype=np.int64)
-FORWARD = np.maximum(STEPS, 0).astype(np.uint64)
-BACKWARD = np.maximum(-STEPS, 0).astype(np.uint64)
-"""Shifts that take a square one step; one of the two is 0."""
+LAST = np.uint64(1 << 63)
 HOME, LEFT = np.uint64(0x00000000FFFFFFFF), np.uint64(0x0F0F0F0F0F0F0F0F)
 BOARDS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 """Lower left, lower right, upper left, upper right."""
@@ -72,8 +75,15 @@ def _inside(direction: int, distance: int) -> list[int]:
 
 KINDS = [(direction, distance) for direction in range(8) for distance in (1, 2)]
 """What the two halves of a move share: kind 2 * direction + distance - 1."""
+FORWARD = np.repeat(np.maximum(STEPS, 0), 2).astype(np.uint64)
+BACKWARD = np.repeat(np.maximum(-STEPS, 0), 2).astype(np.uint64)
+"""[16] shifts that take a square one step; one of the two is 0."""
 FROM = np.array([sum(1 << s for s in _inside(*kind)) for kind in KINDS], dtype=np.uint64)
 """[16] squares from which a stone can go, by kind."""
+STEP_FROM = np.repeat(FROM[::2], 2)
+"""[16] squares from which it can go one step."""
+TWICE = np.array([0, 2**64 - 1] * 8, dtype=np.uint64)
+"""[16] all bits where the distance is 2: what has no branches is done for all kinds at once."""
 ROOM = np.array([len(_inside(*kind)) // 4 for kind in KINDS], dtype=np.int64)
 """[16] how many of them a board has."""
 OFFSET = np.concatenate([[0], np.cumsum(4 * ROOM**2)[:-1]])
@@ -87,15 +97,15 @@ for _kind, _word in enumerate(FROM):
 
 
 _ROWS = RANK[:, :32] + ROOM[:, None] * (np.arange(32) & 4 > 0)
-ROW = (OFFSET[:, None] + _ROWS * 2 * ROOM[:, None]).astype(np.int32)
+ROW = (OFFSET[:, None] + _ROWS * 2 * ROOM[:, None]).astype(np.uint16)
 """[16, 32] the first action of a kind and a passive square (left board first)."""
-COLUMN = (RANK + ROOM[:, None] * (np.arange(64) >= 32)).astype(np.int32)
+COLUMN = (RANK + ROOM[:, None] * (np.arange(64) >= 32)).astype(np.uint8)
 """[16, 64] what an aggressive square adds to it (lower board first)."""
 
 
 def action_of(kind: int, passive: int, aggressive: int) -> int:
     """Number a move: by kind, then passive square, then aggressive square."""
-    return ROW[kind, passive] + COLUMN[kind, aggressive]
+    return int(ROW[kind, passive]) + int(COLUMN[kind, aggressive])
 
 
 def _all_moves() -> NDArray[np.int64]:
@@ -113,31 +123,30 @@ def _all_moves() -> NDArray[np.int64]:
 
 MOVES = _all_moves()
 """[4880, 3]"""
+PACKED = (MOVES @ [1, 1 << 4, 1 << 10]).astype(np.uint16)
+"""[4880] the same in sixteen bits each, which stay near the processor."""
 
 
-def back(word: np.uint64, direction: int) -> np.uint64:
+def back(word: np.uint64, kind: int) -> np.uint64:
     """Take squares one step back; those that cross an edge are for the caller to mask."""
-    return (word >> FORWARD[direction]) << BACKWARD[direction]
+    return (word >> FORWARD[kind]) << BACKWARD[kind]
 
 
 def passive_stones(mine: np.uint64, theirs: np.uint64, kind: int) -> np.uint64:
     """Stones at home whose whole way is empty."""
     empty = ~(mine | theirs)
-    way = back(empty, kind >> 1)
-    if kind & 1:
-        way = back(empty & way, kind >> 1)
-    return mine & HOME & FROM[kind] & way
+    near = back(empty, kind)
+    far = back(empty & near, kind)
+    return mine & HOME & FROM[kind] & (near ^ (far ^ near) & TWICE[kind])
 
 
 def aggressive_stones(mine: np.uint64, theirs: np.uint64, kind: int) -> np.uint64:
     """Stones with no friend on the way and at most one to push, which has room or falls."""
-    direction = kind >> 1
     empty = ~(mine | theirs)
-    yields = back(empty, direction) | ~FROM[kind & ~1]
-    way = back(empty | (theirs & yields), direction)
-    if kind & 1:
-        way = back((empty & way) | (theirs & back(empty & yields, direction)), direction)
-    return mine & FROM[kind] & way
+    yields = back(empty, kind) | ~STEP_FROM[kind]
+    near = back(empty | (theirs & yields), kind)
+    far = back((empty & near) | (theirs & back(empty & yields, kind)), kind)
+    return mine & FROM[kind] & (near ^ (far ^ near) & TWICE[kind])
 
 
 def start(state: State) -> None:
@@ -183,25 +192,60 @@ def outcome(state: State) -> int:
 
 def legal(state: State, actions: Actions) -> int:
     """Every passive stone with every aggressive one of the other colour, kind by kind."""
-    count = 0
+    return list_moves(state, actions, None, None)
+
+
+def weigh(
+    state: State, actions: Actions, logits: NDArray[np.float32], odds: NDArray[np.float32]
+) -> int:
+    """Add up logits while listing: moves of a passive stone differ in the aggressive one alone."""
+    return list_moves(state, actions, logits, odds)
+
+
+def list_moves(
+    state: State,
+    actions: Actions,
+    logits: NDArray[np.float32] | None,
+    odds: NDArray[np.float32] | None,
+) -> int:
+    """List the moves of both; what is None is left out when this is compiled."""
+    count = U0
     mine, theirs = state[MINE], state[THEIRS]
     if lacks_a_board(mine) or state[PLY] >= np.uint64(CAP):
         return 0
+    movers, pushers = scratch(16), scratch(16)
     for kind in range(16):
-        movers = passive_stones(mine, theirs, kind)
-        if movers == U0:
-            continue
-        pushers = aggressive_stones(mine, theirs, kind)
-        while movers != U0:
-            passive = lowest(movers)
-            movers = without_lowest(movers)
-            left = pushers & (LEFT if passive & 4 else ~LEFT)
-            first = ROW[kind, passive]
-            while left != U0:
-                actions[count] = first + COLUMN[kind, lowest(left)]
-                left = without_lowest(left)
-                count += 1
-    return count
+        movers[kind] = passive_stones(mine, theirs, kind)
+        pushers[kind] = aggressive_stones(mine, theirs, kind)
+    for kind in range(16):
+        rest = movers[kind]
+        while rest != U0:
+            passive = lowest(rest)
+            rest = without_lowest(rest)
+            left = pushers[kind] & (LEFT if passive & 4 else ~LEFT)
+            first = np.int32(ROW[kind, passive])
+            base = np.float32(0.0)
+            if logits is not None:
+                base = logits[passive] + logits[DIRECTION + (kind >> 1)]
+                base += logits[DISTANCE + (kind & 1)]
+            if logits is None or odds is None:
+                while left != U0:
+                    actions[count] = first + np.int32(COLUMN[kind, lowest(left)])
+                    left = without_lowest(left)
+                    count += U1
+                continue
+            found = popcount(left)
+            for _ in range(0, found, 4):  # four at once, though there be fewer: a branch costs more
+                for k in range(4):
+                    some = left | LAST
+                    left &= some - U1
+                    square = lowest(some)
+                    at = count + np.uint64(k)
+                    actions[at] = first + np.int32(COLUMN[kind, square])
+                    odds[at] = base + logits[AGGRESSIVE + square]
+                count += np.uint64(4)
+            count -= np.uint64(-found & 3)
+    return int(count)
 
 
 def num_legal(state: State, actions: Actions) -> int:
@@ -225,7 +269,8 @@ def count_moves(mine: np.uint64, theirs: np.uint64) -> int:
 
 def play(state: State, action: int) -> None:
     """Move both stones, push what is in the way, and turn the board to the other side."""
-    kind, passive, aggressive = MOVES[action]
+    move = int(PACKED[action])
+    kind, passive, aggressive = move & 15, move >> 4 & 63, move >> 10
     step = STEPS[kind >> 1]
     way = (1 + (kind & 1)) * step
     target = aggressive + way
@@ -234,7 +279,7 @@ def play(state: State, action: int) -> None:
     pushed = theirs & (bit(aggressive + step) | bit(target))
     if pushed != U0:
         theirs &= ~pushed
-        if FROM[kind & ~1] & bit(target) != U0:
+        if STEP_FROM[kind] & bit(target) != U0:
             theirs |= bit(target + step)
     state[MINE] = reverse(theirs)
     state[THEIRS] = reverse(mine)
@@ -342,8 +387,6 @@ def _seen() -> Table:
 
 
 SEEN = _seen()
-FACTOR_SIZES = (64, 8, 2, 64)
-"""Passive square, direction, distance, aggressive square, as in paper A."""
 
 
 def _factors() -> NDArray[np.int32]:
@@ -380,7 +423,7 @@ def game(cap: int = 256) -> Game:
     return Game(
         name="shobu",
         title="Shobu",
-        rules=Rules(start, legal, play, outcome, planes, num_legal),
+        rules=Rules(start, legal, play, outcome, planes, num_legal, weigh=weigh),
         constants=constants,
         evaluations={"stones": stones},
         num_actions=len(MOVES), num_words=3, num_planes=8, shape=(4, 4),

@@ -23,6 +23,7 @@ LAWS = {
     "repeatable": "the same call gives the same answer, whatever the buffers held before",
     "plies": "word 0 of the state is 0 at the start and 1 more after each play",
     "num_legal": "num_legal says how many actions legal finds",
+    "weigh": "weigh finds what legal finds, and adds up the logits of each action's factors",
     "ending": "legal finds no action exactly when outcome says that the game is over",
     "actions": "the legal action ids are distinct and from [0, num_actions)",
     "most_legal": "legal writes no more than most_legal actions",
@@ -109,7 +110,7 @@ class Trial:
             self.condemn(
                 "kernels", f"{call} raised {type(error).__name__}: {error}{self._line(error)}"
             )
-        if kernel in ("legal", "num_legal", "outcome"):
+        if kernel in ("legal", "num_legal", "outcome", "weigh"):
             is_whole = isinstance(answer, int | np.integer)
             self.uphold("kernels", is_whole, f"a whole number from {kernel}", repr(answer))
             return int(answer)

@@ -217,11 +217,11 @@ def count_answers(tree: Tree, action: int, trials: NDArray[np.uint64]) -> int:
         tree.used[BROKEN] = TOO_MANY
         return 0
     for k in range(answers):
-        tree.order[k] = np.uint64(tree.actions[k])
+        tree.order[k] = tree.actions[k]
     for k in range(answers):
         for w in range(STATE_WORDS):
             below[w] = after[w]
-        play(below, wide(tree.order[k]))
+        play(below, tree.order[k])
         trials[0] += U1
         result = outcome(below)
         if result != ONGOING:

@@ -10,32 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.dice import Dice, gamma
-from randori.games.kernels import U0, inlined, wide
-from randori.games.rules import FACTORS, MOST_LEGAL, NUM_FACTORS, NUM_LOGITS
+from randori.games.kernels import inlined, prefetch, wide
+from randori.games.rules import MOST_LEGAL, NUM_LOGITS, weigh
 from randori.search.tree import (
     LATER,
     MOST_LOGITS,
     NEVER,
     NONE,
+    RANK_SHIFT,
     UNKNOWN,
     Tree,
     enlist,
-    find_moves,
     give_edge,
     is_whole,
+    lawful,
     move_edge,
     wake,
     word_of,
 )
 
+LOGITS_A_LINE = 16
 FEW = 12
 """A node with no more moves than this lists them all at once."""
 SHORT, LONGER = 4, 4
 """How many a node begins with that has more; how many times as long its next list is."""
 EARLIER = np.uint64(0xFFFF0000)
 """Turned over, these bits make the larger word the likelier move, and of equals the earlier."""
-ABOVE_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""Larger than any move's word."""
+PLACE: int = wide(0xFFFF)
+"""The lowest sixteen bits."""
+TAKEN: int = wide(-1)
+"""Smaller than any move's word: what stands for a move that was picked."""
 LN2_HIGH = np.float32(355 / 512)
 LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 
@@ -57,8 +61,7 @@ def open_wholly(tree: Tree, node: int, logits: NDArray[np.float32]) -> None:
 @inlined
 def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]) -> None:
     """List so many moves at most, the likeliest first; edges that there are come along."""
-    count = find_moves(tree, node)
-    weigh_actions(tree, count, logits)
+    count = weigh_moves(tree, node, logits)
     before = wide(tree.nodes[node].first)
     live = wide(tree.nodes[node].live)
     enlist(tree, node, count, count if count <= FEW else min(count, most))
@@ -73,14 +76,20 @@ def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]
 def pick_likeliest(tree: Tree, first: int, count: int, held: int) -> None:
     """Write `held` of the moves from `first` on, the likeliest first: a pass for each of them."""
     for k in range(count):
-        tree.order[k] = word_of(tree.odds[k], k, tree.actions[k]) ^ EARLIER
-    limit = ABOVE_ALL
+        tree.order[k] = wide(word_of(tree.odds[k], k, tree.actions[k]) ^ EARLIER)
     for e in range(first, first + held):
-        best = U0
-        for k in range(count):
-            best = max(best, tree.order[k] if tree.order[k] < limit else U0)
-        tree.packed[e] = best ^ EARLIER
-        limit = best
+        word = np.uint64(largest(tree.order, count)) ^ EARLIER
+        tree.packed[e] = word
+        tree.order[wide(word >> RANK_SHIFT) & PLACE] = TAKEN
+
+
+@inlined
+def largest(words: NDArray[np.int64], count: int) -> int:
+    """Return the largest of so many words; nothing but that, so that it uses vectors."""
+    best = TAKEN
+    for k in range(count):
+        best = max(best, words[k])
+    return best
 
 
 @inlined
@@ -106,16 +115,10 @@ def try_next(tree: Tree, node: int, urgency: np.float32) -> int:
 def weigh_root(tree: Tree, logits: NDArray[np.float32], urgency: np.float32) -> None:
     """Give priors to the moves of a root that is new, and all of them edges."""
     root = wide(0)
-    first = wide(tree.nodes[root].first)
-    count = wide(tree.nodes[root].count)
-    for k in range(count):
-        tree.actions[k] = tree.moves[first + k].action
-    weigh_actions(tree, count, logits)
-    for k in range(count):
-        tree.packed[first + k] = word_of(tree.odds[k], k, tree.actions[k])
+    count = weigh_moves(tree, root, logits)
+    pick_likeliest(tree, wide(tree.nodes[root].first), count, count)
     tree.nodes[root].live = 0
     wake(tree, root, urgency)
-    sort_root(tree)
 
 
 def open_root(tree: Tree, urgency: np.float32) -> None:
@@ -136,34 +139,36 @@ def sort_root(tree: Tree) -> None:
     end = front + tree.nodes[0].count
     while front < end and tree.edges[front].tried > 0:
         front += 1
-    for e in range(front + 1, end):
-        if tree.edges[e].tried > 0:
+    count = end - front
+    is_sorted = True
+    for k in range(count):
+        if tree.edges[front + k].tried > 0:
             return
-        prior = tree.edges[e].prior
-        move = tree.packed[e]
-        rank = tree.moves[e].rank
-        to = e
-        while to > front and (
-            tree.edges[to - 1].prior < prior
-            or (tree.edges[to - 1].prior == prior and tree.moves[to - 1].rank > rank)
-        ):
-            tree.edges[to].prior = tree.edges[to - 1].prior
-            tree.packed[to] = tree.packed[to - 1]
-            to -= 1
-        tree.edges[to].prior = prior
-        tree.packed[to] = move
+        word = word_of(tree.edges[front + k].prior, tree.moves[front + k].rank, k)
+        tree.order[k] = wide(word ^ EARLIER)
+        is_sorted &= k == 0 or tree.order[k] < tree.order[k - 1]
+    if is_sorted:
+        return
+    for k in range(count):
+        place = largest(tree.order, count) & PLACE
+        tree.order[place] = TAKEN
+        tree.actions[k] = place
+        tree.odds[k] = tree.edges[front + place].prior
+    for k in range(count):
+        tree.order[k] = tree.packed[front + tree.actions[k]]
+    for k in range(count):
+        tree.packed[front + k] = tree.order[k]
+        tree.edges[front + k].prior = tree.odds[k]
 
 
 @inlined
-def weigh_actions(tree: Tree, count: int, logits: NDArray[np.float32]) -> None:
-    """Put the priors of `actions` into `odds`: a softmax over the sums of their factors' logits."""
-    for k in range(count):
-        action = wide(tree.actions[k])
-        logit = np.float32(0.0)
-        for f in range(NUM_FACTORS):
-            logit += logits[FACTORS[action, f]]
-        tree.odds[k] = logit
+def weigh_moves(tree: Tree, node: int, logits: NDArray[np.float32]) -> int:
+    """Put a node's legal actions into `actions` and their priors into `odds`; return how many."""
+    for p in range(0, NUM_LOGITS, LOGITS_A_LINE):
+        prefetch(logits, p)
+    count = lawful(tree, node, wide(weigh(tree.states[node], tree.actions, logits, tree.odds)))
     soften(tree.odds, count)
+    return count
 
 
 def exp_of(x: np.float32) -> np.float32:

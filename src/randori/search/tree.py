@@ -120,8 +120,8 @@ class Trees(NamedTuple):
     weights: NDArray[np.float64]
     """[most_legal] scratch for drawing moves and noise"""
     odds: NDArray[np.float32]
-    """[most_legal] scratch for the softmax"""
-    order: NDArray[np.uint64]
+    """[A] scratch for the softmax"""
+    order: NDArray[np.int64]
     """[most_legal] scratch for the order of moves, and for the answers to one"""
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
@@ -144,7 +144,7 @@ class Tree(NamedTuple):
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
     odds: NDArray[np.float32]
-    order: NDArray[np.uint64]
+    order: NDArray[np.int64]
     path: NDArray[np.int32]
 
 
@@ -165,8 +165,8 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(game.num_actions, dtype=np.int32),
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
-        np.zeros(game.most_legal, dtype=np.float32),
-        np.zeros(game.most_legal, dtype=np.uint64),
+        np.zeros(game.num_actions, dtype=np.float32),
+        np.zeros(game.most_legal, dtype=np.int64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
 
@@ -301,7 +301,12 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
 @inlined
 def find_moves(tree: Tree, node: int) -> int:
     """Put the legal actions of a node whose game goes on into `actions`; return how many."""
-    count = wide(legal(tree.states[node], tree.actions))
+    return lawful(tree, node, wide(legal(tree.states[node], tree.actions)))
+
+
+@inlined
+def lawful(tree: Tree, node: int, count: int) -> int:
+    """Return how many of so many moves there is room for; note which law the rules break."""
     if count > MOST_LEGAL:
         tree.used[BROKEN] = TOO_MANY
         count = wide(MOST_LEGAL)
