@@ -38,22 +38,35 @@ def normal(dice: Dice) -> float:
 
 
 def gamma(dice: Dice, shape: float) -> float:
-    """Draw from the gamma distribution of scale 1 (Marsaglia and Tsang, 2000)."""
-    boost = 1.0
-    if shape < 1.0:
-        boost = (1.0 - uniform(dice)) ** (1.0 / shape)
-        shape += 1.0
+    """Draw from the gamma distribution of scale 1."""
+    return small_gamma(dice, shape) if shape < 1.0 else large_gamma(dice, shape)
+
+
+def small_gamma(dice: Dice, shape: float) -> float:
+    """Draw for a shape below 1 (Ahrens and Dieter, 1974): a power below 1, a tail above."""
+    bound = 1.0 + shape / math.e
+    while True:
+        p = bound * uniform(dice)
+        u = uniform(dice)
+        if p <= 1.0:
+            x = p ** (1.0 / shape)
+            if u < 1.0 - x or u < math.exp(-x):  # mostly the former, which costs nothing
+                return x
+        else:
+            x = -math.log((bound - p) / shape)
+            if u < x ** (shape - 1.0):
+                return x
+
+
+def large_gamma(dice: Dice, shape: float) -> float:
+    """Draw for a shape of 1 or more (Marsaglia and Tsang, 2000)."""
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
         x = normal(dice)
         v = (1.0 + c * x) ** 3
-        if v <= 0.0:
-            continue
-        u = 1.0 - uniform(dice)
-        surely = u < 1.0 - 0.0331 * x**4  # saves two logarithms nearly always
-        if surely or math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
-            return boost * d * v
+        if v > 0.0 and math.log(1.0 - uniform(dice)) < 0.5 * x * x + d - d * v + d * math.log(v):
+            return d * v
 
 
 def seed_dice(seed: int, count: int) -> NDArray[np.uint64]:

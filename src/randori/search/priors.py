@@ -17,7 +17,6 @@ from randori.search.tree import (
     MOST_LOGITS,
     NEVER,
     NONE,
-    RANK_SHIFT,
     UNKNOWN,
     Tree,
     enlist,
@@ -36,10 +35,8 @@ SHORT, LONGER = 4, 4
 """How many a node begins with that has more; how many times as long its next list is."""
 EARLIER = np.uint64(0xFFFF0000)
 """Turned over, these bits make the larger word the likelier move, and of equals the earlier."""
-PLACE: int = wide(0xFFFF)
-"""The lowest sixteen bits."""
-TAKEN: int = wide(-1)
-"""Smaller than any move's word: what stands for a move that was picked."""
+ABOVE_ALL: int = wide(2**63 - 1)
+"""Larger than any move's word, read as a number with a sign."""
 LN2_HIGH = np.float32(355 / 512)
 LN2_LOW = np.float32(math.log(2.0) - 355 / 512)
 
@@ -74,21 +71,35 @@ def list_likeliest(tree: Tree, node: int, most: int, logits: NDArray[np.float32]
 
 @inlined
 def pick_likeliest(tree: Tree, first: int, count: int, held: int) -> None:
-    """Write `held` of the moves from `first` on, the likeliest first: a pass for each of them."""
+    """Write `held` of the moves from `first` on, the likeliest first."""
     for k in range(count):
         tree.order[k] = wide(word_of(tree.odds[k], k, tree.actions[k]) ^ EARLIER)
+    if held == count:
+        for k in range(count):
+            e = first + number_above(tree.order, count, tree.order[k])
+            tree.packed[e] = np.uint64(tree.order[k]) ^ EARLIER
+        return
+    best = ABOVE_ALL
     for e in range(first, first + held):
-        word = np.uint64(largest(tree.order, count)) ^ EARLIER
-        tree.packed[e] = word
-        tree.order[wide(word >> RANK_SHIFT) & PLACE] = TAKEN
+        best = largest_below(tree.order, count, best)
+        tree.packed[e] = np.uint64(best) ^ EARLIER
 
 
 @inlined
-def largest(words: NDArray[np.int64], count: int) -> int:
-    """Return the largest of so many words; nothing but that, so that it uses vectors."""
-    best = TAKEN
+def number_above(words: NDArray[np.int64], count: int, word: int) -> int:
+    """Count the larger ones of so many words; no branch, so that it uses vectors."""
+    above = wide(0)
     for k in range(count):
-        best = max(best, words[k])
+        above += wide(words[k] > word)
+    return above
+
+
+@inlined
+def largest_below(words: NDArray[np.int64], count: int, limit: int) -> int:
+    """Return the largest of so many words that are smaller than `limit`; no branch here either."""
+    best = wide(-1)
+    for k in range(count):
+        best = max(best, words[k] | -wide(words[k] >= limit))
     return best
 
 
@@ -144,21 +155,20 @@ def sort_root(tree: Tree) -> None:
     for k in range(count):
         if tree.edges[front + k].tried > 0:
             return
-        word = word_of(tree.edges[front + k].prior, tree.moves[front + k].rank, k)
+        word = word_of(tree.edges[front + k].prior, tree.moves[front + k].rank, 0)
         tree.order[k] = wide(word ^ EARLIER)
         is_sorted &= k == 0 or tree.order[k] < tree.order[k - 1]
     if is_sorted:
         return
     for k in range(count):
-        place = largest(tree.order, count) & PLACE
-        tree.order[place] = TAKEN
-        tree.actions[k] = place
-        tree.odds[k] = tree.edges[front + place].prior
+        tree.actions[k] = number_above(tree.order, count, tree.order[k])
+        tree.odds[k] = tree.edges[front + k].prior
     for k in range(count):
-        tree.order[k] = tree.packed[front + tree.actions[k]]
+        tree.order[k] = tree.packed[front + k]
     for k in range(count):
-        tree.packed[front + k] = tree.order[k]
-        tree.edges[front + k].prior = tree.odds[k]
+        to = front + tree.actions[k]
+        tree.packed[to] = tree.order[k]
+        tree.edges[to].prior = tree.odds[k]
 
 
 @inlined
