@@ -49,12 +49,12 @@ def small_gamma(dice: Dice, shape: float) -> float:
         p = bound * uniform(dice)
         u = uniform(dice)
         if p <= 1.0:
-            x = p ** (1.0 / shape)
+            x = math.pow(p, 1.0 / shape)
             if u < 1.0 - x or u < math.exp(-x):  # mostly the former, which costs nothing
                 return x
         else:
             x = -math.log((bound - p) / shape)
-            if u < x ** (shape - 1.0):
+            if u < math.pow(x, shape - 1.0):
                 return x
 
 

@@ -77,11 +77,6 @@ def scratch(size: int) -> NDArray[np.uint64]:
     return np.zeros(size, dtype=np.uint64)
 
 
-def scratch_floats(size: int) -> NDArray[np.float32]:
-    """Return `size` zeros of 32 bits, under the terms of `scratch`."""
-    return np.zeros(size, dtype=np.float32)
-
-
 def prefetch(array: Any, index: int) -> None:
     """Ask memory for ``array[index]``, which will be read soon; a hint, so any index will do."""
 
@@ -290,27 +285,23 @@ def _intrinsics() -> dict[Any, Any]:
 
         return types.uint64(types.uint64), emit
 
-    def scratch_of(element: Any) -> Any:
-        row, width = types.Array(element, 1, "C"), element.bitwidth // 8
+    def scratch_typing(typing: Any, size: Any) -> Any:
+        if not isinstance(size, types.IntegerLiteral):
+            raise TypingError("scratch(size) wants a literal or a module constant")
+        row, length = types.Array(types.uint64, 1, "C"), size.literal_value
 
-        def scratch_typing(typing: Any, size: Any) -> Any:
-            if not isinstance(size, types.IntegerLiteral):
-                raise TypingError("scratch(size) wants a literal or a module constant")
-            length = size.literal_value
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            word = context.get_value_type(types.uint64)
+            words = cgutils.alloca_once(builder, word, size=length)
+            cgutils.memset(builder, words, context.get_constant(types.intp, 8 * length), 0)
+            made = arrays.make_array(row)(context, builder)
+            size, step = (context.get_constant(types.intp, number) for number in (length, 8))
+            arrays.populate_array(
+                made, data=words, shape=[size], strides=[step], itemsize=step, meminfo=None
+            )
+            return made._getvalue()
 
-            def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-                room = cgutils.alloca_once(builder, context.get_value_type(element), size=length)
-                cgutils.memset(builder, room, context.get_constant(types.intp, width * length), 0)
-                made = arrays.make_array(row)(context, builder)
-                size, step = (context.get_constant(types.intp, n) for n in (length, width))
-                arrays.populate_array(
-                    made, data=room, shape=[size], strides=[step], itemsize=step, meminfo=None
-                )
-                return made._getvalue()
-
-            return row(size), emit
-
-        return intrinsic(prefer_literal=True)(scratch_typing)
+        return row(size), emit
 
     def prefetch_typing(typing: Any, array: Any, index: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -331,6 +322,5 @@ def _intrinsics() -> dict[Any, Any]:
     _INTRINSICS[popcount] = intrinsic(popcount_typing)
     _INTRINSICS[lowest] = intrinsic(lowest_typing)
     _INTRINSICS[reverse] = intrinsic(reverse_typing)
-    _INTRINSICS[scratch] = scratch_of(types.uint64)
-    _INTRINSICS[scratch_floats] = scratch_of(types.float32)
+    _INTRINSICS[scratch] = intrinsic(prefer_literal=True)(scratch_typing)
     return _INTRINSICS

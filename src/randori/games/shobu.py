@@ -54,6 +54,7 @@ DIRECTION, DISTANCE, AGGRESSIVE = (sum(FACTOR_SIZES[:i]) for i in (1, 2, 3))
 DIRECTIONS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 STEPS = np.array([8, 9, 1, -7, -8, -9, -1, 7], dtype=np.int64)
 LAST = np.uint64(1 << 63)
+"""A square to take where there is none: h8, whatever stands there."""
 HOME, LEFT = np.uint64(0x00000000FFFFFFFF), np.uint64(0x0F0F0F0F0F0F0F0F)
 BOARDS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 """Lower left, lower right, upper left, upper right."""
@@ -149,6 +150,11 @@ def aggressive_stones(mine: np.uint64, theirs: np.uint64, kind: int) -> np.uint6
     return mine & FROM[kind] & (near ^ (far ^ near) & TWICE[kind])
 
 
+def other_colour(square: int) -> np.uint64:
+    """Return the boards of the other colour."""
+    return LEFT if square & 4 else ~LEFT
+
+
 def start(state: State) -> None:
     """Set 16 stones a side."""
     state[PLY] = 0
@@ -190,61 +196,60 @@ def outcome(state: State) -> int:
     return DRAW if state[PLY] >= np.uint64(CAP) else ONGOING
 
 
+def find_stones(state: State, movers: NDArray[np.uint64], pushers: NDArray[np.uint64]) -> None:
+    """Fill [16] the stones for the two halves of a move of each kind; none if the game is over."""
+    mine, theirs = state[MINE], state[THEIRS]
+    if lacks_a_board(mine) or state[PLY] >= np.uint64(CAP):
+        return
+    for kind in range(16):
+        movers[kind] = passive_stones(mine, theirs, kind)
+        pushers[kind] = aggressive_stones(mine, theirs, kind)
+
+
 def legal(state: State, actions: Actions) -> int:
     """Every passive stone with every aggressive one of the other colour, kind by kind."""
-    return list_moves(state, actions, None, None)
+    movers, pushers = scratch(16), scratch(16)
+    find_stones(state, movers, pushers)
+    count = U0
+    for kind in range(16):
+        while movers[kind] != U0:
+            passive = lowest(movers[kind])
+            movers[kind] = without_lowest(movers[kind])
+            left = pushers[kind] & other_colour(passive)
+            while left != U0:
+                actions[count] = action_of(kind, passive, lowest(left))
+                left = without_lowest(left)
+                count += U1
+    return int(count)
 
 
 def weigh(
     state: State, actions: Actions, logits: NDArray[np.float32], odds: NDArray[np.float32]
 ) -> int:
-    """Add up logits while listing: moves of a passive stone differ in the aggressive one alone."""
-    return list_moves(state, actions, logits, odds)
+    """Add up the logits while listing: the moves of a passive stone share all but the last.
 
-
-def list_moves(
-    state: State,
-    actions: Actions,
-    logits: NDArray[np.float32] | None,
-    odds: NDArray[np.float32] | None,
-) -> int:
-    """List the moves of both; what is None is left out when this is compiled."""
-    count = U0
-    mine, theirs = state[MINE], state[THEIRS]
-    if lacks_a_board(mine) or state[PLY] >= np.uint64(CAP):
-        return 0
+    Aggressive stones are listed by fours, though there be fewer: a branch that goes either way
+    would cost more.
+    """
     movers, pushers = scratch(16), scratch(16)
+    find_stones(state, movers, pushers)
+    count = U0
     for kind in range(16):
-        movers[kind] = passive_stones(mine, theirs, kind)
-        pushers[kind] = aggressive_stones(mine, theirs, kind)
-    for kind in range(16):
-        rest = movers[kind]
-        while rest != U0:
-            passive = lowest(rest)
-            rest = without_lowest(rest)
-            left = pushers[kind] & (LEFT if passive & 4 else ~LEFT)
-            first = np.int32(ROW[kind, passive])
-            base = np.float32(0.0)
-            if logits is not None:
-                base = logits[passive] + logits[DIRECTION + (kind >> 1)]
-                base += logits[DISTANCE + (kind & 1)]
-            if logits is None or odds is None:
-                while left != U0:
-                    actions[count] = first + np.int32(COLUMN[kind, lowest(left)])
-                    left = without_lowest(left)
-                    count += U1
-                continue
+        while movers[kind] != U0:
+            passive = lowest(movers[kind])
+            movers[kind] = without_lowest(movers[kind])
+            left = pushers[kind] & other_colour(passive)
             found = popcount(left)
-            for _ in range(0, found, 4):  # four at once, though there be fewer: a branch costs more
-                for k in range(4):
+            shared = logits[passive] + logits[DIRECTION + (kind >> 1)]
+            shared += logits[DISTANCE + (kind & 1)]
+            for first in range(0, found, 4):
+                for k in range(first, first + 4):
+                    at = count + np.uint64(k)
                     some = left | LAST
                     left &= some - U1
-                    square = lowest(some)
-                    at = count + np.uint64(k)
-                    actions[at] = first + np.int32(COLUMN[kind, square])
-                    odds[at] = base + logits[AGGRESSIVE + square]
-                count += np.uint64(4)
-            count -= np.uint64(-found & 3)
+                    actions[at] = action_of(kind, passive, lowest(some))
+                    odds[at] = shared + logits[AGGRESSIVE + lowest(some)]
+            count += np.uint64(found)
     return int(count)
 
 
