@@ -237,6 +237,10 @@ def refusing_othello() -> Game:
     return replace(load_game("othello:size=4"), set_up=refuses)
 
 
+def never_ends(state: State) -> bool:
+    return False
+
+
 def thinks_alike(state: State, actions: Actions, logits: Any, odds: Any) -> int:
     return GAME.plain.legal(state, actions)
 
@@ -392,6 +396,7 @@ BROKEN: list[tuple[str, Game, str]] = [
     ("symmetry", replace(refusing_othello(), position_text=words_of, parse_position=row_of),
      ": no such board"),
     ("num_legal", with_rules(num_legal=counts_one_more), "from num_legal, found"),
+    ("may_end", with_rules(may_end=never_ends), "expected may_end before, found not"),
     ("weigh", with_rules(weigh=thinks_alike), "from weigh, found [(0, 0.0), (1, 0.0),"),
     ("compiled", with_rules(planes=wraps_round), "compiled kernels to have planes"),
     ("compiled", with_rules(planes=allocates), "scalar code that allocates nothing"),

@@ -152,6 +152,8 @@ def _play_game(trial: Trial, rng: np.random.Generator) -> Record:
         trial.uphold("plies", int(state[0]) == ply + 1, ply + 1, int(state[0]))
         record.views.append(_look(trial))
         _check_mover(trial, before)
+        if record.views[-1].outcome != ONGOING:
+            trial.uphold("may_end", trial.ask("may_end", before) != 0, "may_end before", "not")
     return record
 
 

@@ -224,6 +224,11 @@ def is_over(state: State) -> bool:
     return bool(state[PASSES] >= np.uint64(2) or state[PLY] >= np.uint64(CAP))
 
 
+def may_end(state: State) -> bool:
+    """Only a pass after a pass ends a game, or the cap."""
+    return bool(state[PASSES] > U0 or state[PLY] + U1 >= np.uint64(CAP))
+
+
 def spread(state: State, side: int, reach: NDArray[np.uint64]) -> None:
     """Write a side's stones and all empty points that they reach."""
     free, nothing = scratch(WORDS), scratch(WORDS)
@@ -454,7 +459,7 @@ def game(
     return Game(
         name="go",
         title="Go",
-        rules=Rules(start, legal, play, outcome, planes, num_legal, owners),
+        rules=Rules(start, legal, play, outcome, planes, num_legal, owners, may_end=may_end),
         constants=constants,
         evaluations={"liberties": liberties, "area": area},
         pass_action=size * size,

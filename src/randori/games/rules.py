@@ -1,7 +1,7 @@
 """The kernels of a game: their contract, and the names that templates leave open.
 
-Five are every game's own; `num_legal`, `owners` and `weigh` follow from them, unless the game knows
-better.
+Five are every game's own; `num_legal`, `owners`, `weigh` and `may_end` follow from them, unless the
+game knows better.
 
 A state is one row of `uint64` words. Word 0 is the number of plies played, which `play` counts up:
 its low bit tells the side to move. Kernels are scalar and in place, without allocation or
@@ -73,6 +73,14 @@ def weigh(
     return count
 
 
+def may_end(state: State) -> bool:
+    """Tell whether some action may end the game; false spares searches the look for one that wins.
+
+    A game in which the end is seldom near does well to say so.
+    """
+    return True
+
+
 class Rules(NamedTuple):
     """The kernels of one game, in the order in which files define them."""
 
@@ -84,6 +92,7 @@ class Rules(NamedTuple):
     num_legal: Callable[[State, Actions], int] = num_legal
     owners: Callable[[State, NDArray[np.uint64]], None] = owners
     weigh: Callable[[State, Actions, NDArray[np.float32], NDArray[np.float32]], int] = weigh
+    may_end: Callable[[State], bool] = may_end
 
 
 def start(state: State) -> None:

@@ -196,6 +196,38 @@ def outcome(state: State) -> int:
     return DRAW if state[PLY] >= np.uint64(CAP) else ONGOING
 
 
+def may_end(state: State) -> bool:
+    """Tell whether the other side may lose its last stone on a board or its last move.
+
+    A turn changes two boards of different colours: one where the mover lives, and another. If the
+    other side has a move on two boards that such a turn leaves alone, whichever they are, then it
+    will have a move.
+    """
+    theirs = reverse(state[THEIRS])
+    if has_lone_stone(theirs) or state[PLY] + U1 >= np.uint64(CAP):
+        return True
+    mine = reverse(state[MINE])
+    safe = U0
+    for kind in range(16):
+        movers = passive_stones(theirs, mine, kind)
+        pushers = aggressive_stones(theirs, mine, kind)
+        for side in range(2):
+            own = LEFT if side else ~LEFT
+            for half in range(2):
+                other = ~own & (HOME if half else ~HOME)
+                if movers & own != U0 and pushers & other != U0:
+                    safe |= bit(2 * side + half)
+    return safe != np.uint64(15)
+
+
+def has_lone_stone(stones: np.uint64) -> bool:
+    """Tell whether some board holds fewer than two of `stones`."""
+    fewest = MOST_STONES
+    for board in BOARDS:
+        fewest = min(fewest, popcount(stones & board))
+    return fewest < 2
+
+
 def find_stones(state: State, movers: NDArray[np.uint64], pushers: NDArray[np.uint64]) -> None:
     """Fill [16] the stones for the two halves of a move of each kind; none if the game is over."""
     mine, theirs = state[MINE], state[THEIRS]
@@ -428,7 +460,8 @@ def game(cap: int = 256) -> Game:
     return Game(
         name="shobu",
         title="Shobu",
-        rules=Rules(start, legal, play, outcome, planes, num_legal, weigh=weigh),
+        rules=Rules(start, legal, play, outcome, planes, num_legal, weigh=weigh,
+                    may_end=may_end),
         constants=constants,
         evaluations={"stones": stones},
         num_actions=len(MOVES), num_words=3, num_planes=8, shape=(4, 4),

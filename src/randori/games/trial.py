@@ -25,6 +25,7 @@ LAWS = {
     "num_legal": "num_legal says how many actions legal finds",
     "weigh": "weigh finds what legal finds, and adds up the logits of each action's factors",
     "ending": "legal finds no action exactly when outcome says that the game is over",
+    "may_end": "no action ends a game of which may_end says that none does",
     "actions": "the legal action ids are distinct and from [0, num_actions)",
     "most_legal": "legal writes no more than most_legal actions",
     "longest": "a game is over after at most `longest` plies",
@@ -110,8 +111,8 @@ class Trial:
             self.condemn(
                 "kernels", f"{call} raised {type(error).__name__}: {error}{self._line(error)}"
             )
-        if kernel in ("legal", "num_legal", "outcome", "weigh"):
-            is_whole = isinstance(answer, int | np.integer)
+        if kernel in ("legal", "num_legal", "outcome", "weigh", "may_end"):
+            is_whole = isinstance(answer, int | np.integer | np.bool_)
             self.uphold("kernels", is_whole, f"a whole number from {kernel}", repr(answer))
             return int(answer)
         return 0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.kernels import ONGOING, U1, State, inlined, scratch, wide
-from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, outcome, play
+from randori.games.rules import MOST_LEGAL, STATE_WORDS, legal, may_end, outcome, play
 from randori.search.tree import (
     BROKEN,
     DRAWN,
@@ -123,6 +123,8 @@ def foil(tree: Tree, node: int, most: int) -> None:
     The moves that do are its list, at most `most` of them, and the first has a node: the fewer
     there are, the more an opponent has to see.
     """
+    if not may_end(tree.states[node]):
+        return
     trial = scratch(STATE_WORDS)
     count = find_moves(tree, node)
     first = wide(tree.used[EDGES])
@@ -159,6 +161,8 @@ def seize(tree: Tree) -> None:
     if tree.used[NODES] == len(tree.nodes):
         return
     tree.used[SEIZED] = 1
+    if not may_end(tree.states[0]):
+        return
     trial = scratch(STATE_WORDS)
     for edge in range(root.first, root.first + root.count):
         if tree.edges[edge].child != NONE:
@@ -228,6 +232,8 @@ def count_answers(tree: Tree, action: int, trials: NDArray[np.uint64]) -> int:
             if not is_win(result, tree.states[0]):
                 return 0
             continue
+        if not may_end(below):
+            return 0
         count = wide(legal(below, tree.actions))
         wins = False
         for i in range(count):
