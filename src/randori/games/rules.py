@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import Actions, State, scratch, wide
+from randori.games.kernels import Actions, State, inlined, scratch, wide
 
 NUM_ACTIONS = 0
 MOST_LEGAL = 0
@@ -55,6 +55,7 @@ def owners(state: State, words: NDArray[np.uint64]) -> None:
         words[w] = seen[w]
 
 
+@inlined
 def weigh(
     state: State, actions: Actions, logits: NDArray[np.float32], odds: NDArray[np.float32]
 ) -> int:

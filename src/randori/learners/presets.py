@@ -9,6 +9,7 @@ TRICKS = (
 
 VARIETY = (
     "selfplay.random_share=0.3",
+    "selfplay.balance=0.9",
     "train.average=200",
 )
 """For long runs, which would otherwise see the same lines again and again as they grow sure."""
