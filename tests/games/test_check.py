@@ -241,6 +241,15 @@ def never_ends(state: State) -> bool:
     return False
 
 
+def asks_a_dict(state: State) -> bool:
+    return {"0": True}.get(str(state[PLY]), True)
+
+
+def from_the_sixth_on(state: State) -> bool:
+    """A game may end with the fifth move."""
+    return bool(state[PLY] >= np.uint64(5))
+
+
 def thinks_alike(state: State, actions: Actions, logits: Any, odds: Any) -> int:
     return GAME.plain.legal(state, actions)
 
@@ -396,9 +405,11 @@ BROKEN: list[tuple[str, Game, str]] = [
     ("symmetry", replace(refusing_othello(), position_text=words_of, parse_position=row_of),
      ": no such board"),
     ("num_legal", with_rules(num_legal=counts_one_more), "from num_legal, found"),
-    ("may_end", with_rules(may_end=never_ends), "expected may_end before, found not"),
-    ("weigh", with_rules(weigh=thinks_alike), "from weigh, found [(0, 0.0), (1, 0.0),"),
+    ("may_end", with_rules(may_end=never_ends), "expected true from may_end, since "),
+    ("weigh", with_rules(weigh=thinks_alike), "from weigh, found [(0, nan), (1, nan),"),
     ("compiled", with_rules(planes=wraps_round), "compiled kernels to have planes"),
+    ("compiled", with_rules(may_end=asks_a_dict), "scalar code that allocates nothing"),
+    ("may_end", with_rules(may_end=from_the_sixth_on), "ends the game, found False"),
     ("compiled", with_rules(planes=allocates), "scalar code that allocates nothing"),
 ]  # fmt: skip
 
@@ -407,7 +418,7 @@ BROKEN: list[tuple[str, Game, str]] = [
 def test_a_broken_law_is_named(law: str, game: Game, message: str) -> None:
     HIDDEN[0] = 0
     with pytest.raises(BrokenLaw) as caught:
-        check(game, compiled=law == "compiled")
+        check(game, compiled=law in ("compiled", "may_end"))
     said = str(caught.value)
     assert said.startswith(f"{game.name}: law {law!r} ({LAWS[law]}) broken")
     assert message in said

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+import randori
 from randori.games import load_game
 from randori.games.kernels import (
     Bindings,
@@ -22,6 +23,8 @@ from randori.games.kernels import (
     without_lowest,
 )
 from randori.games.perft import count_leaves
+from randori.games.registry import GAMES
+from randori.games.rules import Rules
 
 Words = NDArray[np.uint64]
 
@@ -103,6 +106,19 @@ def one() -> int:
 
 def two() -> int:
     return 2
+
+
+def test_nothing_is_called_like_a_kernel_that_is_none() -> None:
+    """Wherever a template finds a kernel's name, the game's own takes its place.
+
+    Commands and protocols have no templates.
+    """
+    source = Path(randori.__file__).parent
+    kernels = re.compile(rf"^def ({'|'.join(Rules._fields)})\(", re.MULTILINE)
+    files = {path.relative_to(source) for path in source.rglob("*.py")}
+    found = {str(path) for path in files if kernels.search((source / path).read_text())}
+    games = {f"games/{name}.py" for name in (*GAMES, "rules")}
+    assert {name for name in found if not name.startswith(("cli", "protocols"))} == games
 
 
 def test_two_versions_of_a_rule_in_one_file() -> None:

@@ -90,7 +90,7 @@ def make_trainer(
     torch.manual_seed(seed)
     shape = NetworkConfig(kind, blocks=1, channels=8, hidden=16, policy_channels=4)
     network = build(shape, signature_of(game))
-    config = TrainConfig(**{"warm_up_steps": 0, "batch": 4, **settings})
+    config = TrainConfig(**{"warm_up_steps": 0, "batch": 4, "precision": "fp32", **settings})
     return Trainer(game, network, config, device)
 
 
@@ -200,6 +200,18 @@ def test_two_states_are_learnt_by_heart(name: str, kind: str) -> None:
         losses = step(trainer, samples)
     assert losses.policy == pytest.approx(floor, abs=0.02)
     assert losses.value < 0.001
+
+
+def test_bf16_learns_the_same_less_exactly() -> None:
+    game = load_game("connect4")
+    samples = some_samples(game, 4, seed=3)
+    ours, theirs = (make_trainer(game, kind="resnet", precision=p) for p in ("bf16", "fp32"))
+    for _ in range(20):
+        mine, exact = step(ours, samples), step(theirs, samples)
+    assert not weights_equal(ours, theirs)
+    assert mine.policy == pytest.approx(exact.policy, rel=0.05)
+    assert mine.value == pytest.approx(exact.value, abs=0.05)
+    assert {weight.dtype.name for weight in ours.weights().values()} == {"float32", "int64"}
 
 
 def test_the_side_tasks_are_learnt_too() -> None:

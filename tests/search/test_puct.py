@@ -32,6 +32,7 @@ from randori.search.tree import (
     make_trees,
     tree_of,
 )
+from randori.search.uniform import UniformEvaluator
 
 F = np.float32
 ZERO = F(0)
@@ -541,3 +542,29 @@ def test_a_finished_game_is_not_searched(hashed: Build) -> None:
     assert evaluator.batches == []
     assert search.analysis().value == -1.0
     assert search.analysis().moves == []
+
+
+@pytest.mark.parametrize("logit", [np.inf, -np.inf, np.nan, -np.nan, 3e38])
+@pytest.mark.parametrize("spec", ["shobu", "othello", "go:size=7"])
+def test_answers_that_are_no_numbers_lead_to_legal_moves(spec: str, logit: float) -> None:
+    """A run that goes astray is told so by its learner, and has not crashed before."""
+    game = load_game(spec)
+    evaluator = UniformEvaluator(game)
+    lane = evaluator.lane(4)
+    lane.logits[:2] = logit
+    lane.logits[2:, ::3] = logit
+    search = Search(game, evaluator, SearchConfig(cache_mb=0.0), slots=4, guard=False)
+    for array in (search._lane.logits, search._asked.logits):
+        array[:] = lane.logits
+    search.set_roots(np.repeat(game.new_state()[None], 4, axis=0))
+    search.run(60)
+    for slot in range(4):
+        nodes, moves = search.trees.nodes[slot], search.trees.moves[slot]
+        for node in range(int(search.trees.used[slot, NODES])):
+            first, held = int(nodes[node].first), int(nodes[node].held)
+            if first != NONE:
+                legal = game.legal_actions(search.trees.states[slot, node])
+                listed = moves[first : first + held]
+                assert len(set(listed.action.tolist())) == held
+                assert all(legal[m.rank] == m.action for m in listed)
+                assert np.isfinite(listed.prior).all()

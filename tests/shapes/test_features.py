@@ -8,7 +8,7 @@ from randori.games.kernels import ONGOING, U1, wide
 from randori.games.registry import load_game
 from randori.games.rules import legal, outcome, planes, play, start
 from randori.shapes.features import clear, see
-from randori.shapes.moves import score_move, weigh
+from randori.shapes.moves import add_weights, score_move
 from randori.shapes.sets import parse_sets
 from randori.shapes.sight import holes, make_room, make_sight
 from randori.shapes.tables import board_turns, build_tables
@@ -107,7 +107,7 @@ def follow(games: int, theta, nets, sight, room, fresh, other, memory, dice: Dic
             planes(state, memory.before)
             count = legal(state, memory.actions)
             choice = memory.actions[below(dice, count)]
-            total = weigh(nets, theta, sight, side, room)
+            total = add_weights(nets, theta, sight, side, room)
             foretold = score_move(
                 nets, theta, sight, side, room, state, memory.before, choice, memory.after, words,
                 total,
@@ -128,7 +128,7 @@ def follow(games: int, theta, nets, sight, room, fresh, other, memory, dice: Dic
                             sight.liberties[view, p, lane] != fresh.liberties[view, p, lane]
                         )
             if outcome(state) == ONGOING:
-                found = weigh(nets, theta, fresh, side, other)
+                found = add_weights(nets, theta, fresh, side, other)
                 faults[3] += abs(found - foretold) > 1e-9
             faults[4] += 1
 

@@ -18,7 +18,7 @@ from randori.games.game import Game
 from randori.games.images import check_symmetries
 from randori.games.kernels import DRAW, ONGOING, State
 from randori.games.position import Position
-from randori.games.rules import legal, num_legal, outcome, planes, play, start
+from randori.games.rules import legal, may_end, num_legal, outcome, planes, play, start, weigh
 from randori.games.trial import (
     JUNK,
     LAWS,
@@ -152,9 +152,18 @@ def _play_game(trial: Trial, rng: np.random.Generator) -> Record:
         trial.uphold("plies", int(state[0]) == ply + 1, ply + 1, int(state[0]))
         record.views.append(_look(trial))
         _check_mover(trial, before)
-        if record.views[-1].outcome != ONGOING:
-            trial.uphold("may_end", trial.ask("may_end", before) != 0, "may_end before", "not")
+    _check_last_move(trial, record)
     return record
+
+
+def _check_last_move(trial: Trial, record: Record) -> None:
+    """Ask `may_end` about the position before the last; all others are for the compiled one."""
+    if record.moves:
+        *trial.moves, last = record.moves
+        trial.state = record.states[-2].copy()
+        trial.state.setflags(write=False)
+        found = trial.ask("may_end", trial.state) != 0
+        trial.uphold("may_end", found, f"true from may_end, since {last} ends the game", found)
 
 
 def _start(trial: Trial) -> State:
@@ -236,18 +245,26 @@ def _check_texts(trial: Trial, records: Sequence[Record], rng: np.random.Generat
         trial.notes.append("mover: the game writes its own boards")
 
 
+def _logits_of(game: Game) -> NDArray[np.float32]:
+    """Make up logits, all of them different and none of them 0."""
+    return np.sin(1 + np.arange(game.num_logits)).astype(np.float32)
+
+
+def _weighed(game: Game, legal: Sequence[int]) -> list[tuple[int, float]]:
+    """Say what `weigh` shall find, to the last bit."""
+    sums = np.zeros(len(legal), dtype=np.float32)
+    for part in _logits_of(game)[game.factors[list(legal)]].T:
+        sums += part
+    return list(zip(legal, sums.tolist(), strict=True))
+
+
 def _check_weigh(trial: Trial, view: View) -> None:
-    """Compare `weigh` with the sums of logits, to the last bit."""
     game, state = trial.game, trial.state.copy()
     state.setflags(write=False)
-    logits = np.sin(np.arange(game.num_logits)).astype(np.float32)
-    sums = np.zeros(len(view.legal), dtype=np.float32)
-    for part in logits[game.factors[list(view.legal)]].T:
-        sums += part
-    actions = np.zeros(game.num_actions, dtype=np.int32)
-    odds = np.zeros(game.num_actions, dtype=np.float32)
-    count = trial.ask("weigh", state, actions, logits, odds)
-    expected = list(zip(view.legal, sums.tolist(), strict=True))
+    actions = np.full(game.num_actions, -1, dtype=np.int32)
+    odds = np.full(game.num_actions, np.nan, dtype=np.float32)
+    count = trial.ask("weigh", state, actions, _logits_of(game), odds)
+    expected = _weighed(game, view.legal)
     found = list(zip(actions[:count].tolist(), odds[:count].tolist(), strict=True))
     trial.uphold("weigh", found == expected, f"{expected} from weigh", found)
 
@@ -324,6 +341,31 @@ def retrace(
             play(states[ply + 1], moves[ply])
 
 
+def overhear(
+    states: NDArray[np.uint64],
+    logits: NDArray[np.float32],
+    actions: NDArray[np.int32],
+    odds: NDArray[np.float32],
+    counts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    trial: NDArray[np.uint64],
+) -> None:
+    """Ask `weigh` and `may_end` about `states`; where the latter says no, try every action.
+
+    `ends` becomes -1, or an action that ends the game all the same.
+    """
+    for ply in range(len(states)):
+        counts[ply] = weigh(states[ply], actions[ply], logits, odds[ply])
+        ends[ply] = -1
+        if not may_end(states[ply]):
+            for k in range(counts[ply]):
+                for word in range(states.shape[1]):
+                    trial[word] = states[ply, word]
+                play(trial, actions[ply, k])
+                if outcome(trial) != ONGOING:
+                    ends[ply] = actions[ply, k]
+
+
 def _why(error: Exception) -> str:
     """Make Numba's page of explanation short: where, and its first words."""
     said = str(error)
@@ -356,3 +398,25 @@ def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
             found = actions[ply, : counts[ply]].tolist()
             compiled = View(tuple(found), int(outcomes[ply]), tuple(words[ply].tolist()))
             compare(trial, "compiled", "compiled kernels", view, compiled)
+        _check_overheard(trial, record)
+
+
+def _check_overheard(trial: Trial, record: Record) -> None:
+    """Check the compiled `weigh` and `may_end` on the positions of a game."""
+    game, states = trial.game, np.array(record.states)
+    actions = np.full((len(states), game.num_actions), -1, dtype=np.int32)
+    odds = np.full(actions.shape, np.nan, dtype=np.float32)
+    counts, ends = np.zeros((2, len(states)), dtype=np.int32)
+    spare = np.zeros(game.num_words, dtype=np.uint64)
+    trial.moves, trial.state = (), record.states[0]
+    try:
+        game.kernel(overhear)(states, _logits_of(game), actions, odds, counts, ends, spare)
+    except Exception as error:
+        trial.condemn("compiled", f"Numba wants scalar code that allocates nothing: {_why(error)}")
+    for ply, view in enumerate(record.views):
+        trial.moves, trial.state = record.moves[:ply], record.states[ply]
+        n, expected = counts[ply], _weighed(game, view.legal)
+        found = list(zip(actions[ply, :n].tolist(), odds[ply, :n].tolist(), strict=True))
+        trial.uphold("compiled", found == expected, f"{expected} from weigh", found)
+        lie = f"true from may_end, since {ends[ply]} ends the game"
+        trial.uphold("may_end", ends[ply] < 0, lie, False)

@@ -61,8 +61,8 @@ def weigh(
 ) -> int:
     """Do what `legal` does, and write into `odds` what a network says of each action.
 
-    That is the sum of its factors' logits, added up in their order. Both arrays have room for all
-    actions of the game; what stands behind the legal ones does not matter.
+    That is the sum of its factors' logits, added up in their order. Both arrays have room for
+    NUM_ACTIONS, and what stands behind the legal actions does not matter.
     """
     count = legal(state, actions)
     for k in range(count):

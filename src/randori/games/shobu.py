@@ -48,7 +48,7 @@ MOST_STONES = 4
 """Of one side on one board."""
 FACTOR_SIZES = (64, 8, 2, 64)
 """Passive square, direction, distance, aggressive square, as in paper A."""
-DIRECTION, DISTANCE, AGGRESSIVE = (sum(FACTOR_SIZES[:i]) for i in (1, 2, 3))
+FIRST_DIRECTION, FIRST_DISTANCE, FIRST_AGGRESSIVE = (sum(FACTOR_SIZES[:i]) for i in (1, 2, 3))
 """Where their logits begin."""
 
 DIRECTIONS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
@@ -229,7 +229,10 @@ def has_lone_stone(stones: np.uint64) -> bool:
 
 
 def find_stones(state: State, movers: NDArray[np.uint64], pushers: NDArray[np.uint64]) -> None:
-    """Fill [16] the stones for the two halves of a move of each kind; none if the game is over."""
+    """Fill [16] the stones for the two halves of a move of each kind.
+
+    If the game is over there are none, and what the arrays hold stays: zeros.
+    """
     mine, theirs = state[MINE], state[THEIRS]
     if lacks_a_board(mine) or state[PLY] >= np.uint64(CAP):
         return
@@ -272,15 +275,15 @@ def weigh(
             movers[kind] = without_lowest(movers[kind])
             left = pushers[kind] & other_colour(passive)
             found = popcount(left)
-            shared = logits[passive] + logits[DIRECTION + (kind >> 1)]
-            shared += logits[DISTANCE + (kind & 1)]
+            shared = logits[passive] + logits[FIRST_DIRECTION + (kind >> 1)]
+            shared += logits[FIRST_DISTANCE + (kind & 1)]
             for first in range(0, found, 4):
                 for k in range(first, first + 4):
                     at = count + np.uint64(k)
                     some = left | LAST
                     left &= some - U1
                     actions[at] = action_of(kind, passive, lowest(some))
-                    odds[at] = shared + logits[AGGRESSIVE + lowest(some)]
+                    odds[at] = shared + logits[FIRST_AGGRESSIVE + lowest(some)]
             count += np.uint64(found)
     return int(count)
 

@@ -126,6 +126,9 @@ class TrainConfig:
     average: int = 0
     """the weights that play and are stored are a running mean over about so many gradient steps
     (fewer at first); 0 stands for the newest"""
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """of the network in a gradient step: auto is bf16 where the device has the arithmetic for it;
+    weights and losses are fp32"""
 
     def __post_init__(self) -> None:
         if self.batch < 2:

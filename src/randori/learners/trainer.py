@@ -38,16 +38,18 @@ class Trainer:
     ) -> None:
         on_card = device.type == "cuda"
         self.network = network.to(device)
-        if on_card:
-            for weight in network.parameters():
-                if weight.dim() == 4:
-                    weight.data = weight.data.contiguous(memory_format=torch.channels_last)
+        for weight in network.parameters():
+            if weight.dim() == 4:  # faster on cards and CPUs alike
+                weight.data = weight.data.contiguous(memory_format=torch.channels_last)
         self.has_mean = config.average > 0
         self.player = deepcopy(network) if self.has_mean else self.network
         """what plays and is stored: the network itself, or the mean of what it was"""
         self.steps = 0
         self._config = config
         self._device = device
+        self._in_bf16 = config.precision == "bf16" or (
+            config.precision == "auto" and has_bf16(device)
+        )
         self._signature = signature_of(game)
         self._owned = replace(self._signature, planes=2 * game.stone_planes)
         self._factors = torch.as_tensor(game.factors.astype(np.int64), device=device)
@@ -121,8 +123,8 @@ class Trainer:
         """Enqueue the gradient step."""
         config = self._config
         self.network.train()
-        on_card = self._device.type == "cuda"
-        with torch.autocast("cuda", torch.bfloat16, enabled=on_card, cache_enabled=False):
+        kind, in_bf16 = self._device.type, self._in_bf16
+        with torch.autocast(kind, torch.bfloat16, enabled=in_bf16, cache_enabled=False):
             said = self._ask(unpack(targets.words, self._signature))
         owners = None
         if said.owners is not None:
@@ -245,6 +247,15 @@ class Trainer:
                 if isinstance(value, Tensor) and value.shape == weight.shape:
                     # Stored plainly; a fused step wants every part laid out as its weight is.
                     memory[key] = torch.empty_like(weight).copy_(value)
+
+
+def has_bf16(device: torch.device) -> bool:
+    """Tell whether a device computes in bf16 rather than imitating it."""
+    if device.type == "cuda":
+        return True
+    asked: Any = getattr(torch.cpu, "get_capabilities", dict)  # older versions of torch lack it
+    known = asked()
+    return bool(known.get("avx512_bf16") or known.get("amx_bf16"))
 
 
 def make_optimizer(

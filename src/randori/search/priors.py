@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.dice import Dice, gamma
-from randori.games.kernels import inlined, prefetch, wide
+from randori.games.kernels import inlined, wide
 from randori.games.rules import MOST_LEGAL, NUM_LOGITS, weigh
 from randori.search.tree import (
     LATER,
@@ -19,16 +19,15 @@ from randori.search.tree import (
     NONE,
     UNKNOWN,
     Tree,
+    admit,
     enlist,
     give_edge,
     is_whole,
-    lawful,
     move_edge,
     wake,
     word_of,
 )
 
-LOGITS_A_LINE = 16
 FEW = 12
 """A node with no more moves than this lists them all at once."""
 SHORT, LONGER = 4, 4
@@ -174,9 +173,7 @@ def sort_root(tree: Tree) -> None:
 @inlined
 def weigh_moves(tree: Tree, node: int, logits: NDArray[np.float32]) -> int:
     """Put a node's legal actions into `actions` and their priors into `odds`; return how many."""
-    for p in range(0, NUM_LOGITS, LOGITS_A_LINE):
-        prefetch(logits, p)
-    count = lawful(tree, node, wide(weigh(tree.states[node], tree.actions, logits, tree.odds)))
+    count = admit(tree, node, wide(weigh(tree.states[node], tree.actions, logits, tree.odds)))
     soften(tree.odds, count)
     return count
 
@@ -202,7 +199,7 @@ def exp_of(x: np.float32) -> np.float32:
 
 
 def soften(odds: NDArray[np.float32], count: int) -> None:
-    """Turn logits into probabilities."""
+    """Turn logits into probabilities; all alike where they are no numbers that allow it."""
     whole = count - count % 4
     a = b = c = d = np.float32(-np.inf)  # four at once need not wait for each other
     for k in range(0, whole, 4):
@@ -224,6 +221,10 @@ def soften(odds: NDArray[np.float32], count: int) -> None:
     for k in range(whole, count):
         a += odds[k]
     total = (a + b) + (c + d)
+    if not 0.0 < total < np.inf:  # an evaluator whose weights have gone astray
+        for k in range(count):
+            odds[k] = np.float32(1.0)
+        total = np.float32(count)
     for k in range(count):
         odds[k] /= total
 

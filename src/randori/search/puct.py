@@ -15,7 +15,7 @@ from randori.games.kernels import inlined, prefetch, wide
 from randori.games.rules import MOST_LEGAL, NUM_LOGITS, planes
 from randori.search.backup import back_up, foil, force, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
-from randori.search.priors import LOGITS_A_LINE, open_node, try_next, weigh_root
+from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
     EDGE,
@@ -45,6 +45,7 @@ BUSY: int = wide(-3)
 
 
 EDGES_A_LINE = 64 // EDGE.itemsize
+LOGITS_A_LINE = 16
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
 NEAR = 24

@@ -301,11 +301,11 @@ def finish_node(tree: Tree, parent: int, via: int) -> None:
 @inlined
 def find_moves(tree: Tree, node: int) -> int:
     """Put the legal actions of a node whose game goes on into `actions`; return how many."""
-    return lawful(tree, node, wide(legal(tree.states[node], tree.actions)))
+    return admit(tree, node, wide(legal(tree.states[node], tree.actions)))
 
 
 @inlined
-def lawful(tree: Tree, node: int, count: int) -> int:
+def admit(tree: Tree, node: int, count: int) -> int:
     """Return how many of so many moves there is room for; note which law the rules break."""
     if count > MOST_LEGAL:
         tree.used[BROKEN] = TOO_MANY

@@ -30,7 +30,7 @@ WON = 1e6
 """The sum of a finished game."""
 
 
-def weigh(nets: Nets, theta: Weights, sight: Sight, side: int, room: Room) -> float:
+def add_weights(nets: Nets, theta: Weights, sight: Sight, side: int, room: Room) -> float:
     """Sum the weights that are on as a side sees the board, and note each rectangle's share."""
     exact = nets.exact
     total = 0.0
@@ -167,7 +167,7 @@ def best_move(
     after: State, words: NDArray[np.uint64], dice: Dice,
 ) -> int:  # fmt: skip
     """Return the index of the move after which the mover's sum is largest; equals by lot."""
-    total = weigh(nets, theta, sight, side, room)
+    total = add_weights(nets, theta, sight, side, room)
     best, ties, choice = 0.0, 0, 0
     for i in range(count):
         score = score_move(

@@ -87,5 +87,5 @@ def sensible(game: Game) -> Game:
         return game
     facts = {"WIDTH": game.board[1], "CELLS": game.board_cells}
     legal = bound(sensible_legal, all_legal=game.rules.legal, is_own_eye=bound(is_own_eye, **facts))
-    kernels = game.rules._replace(legal=legal, num_legal=rules.num_legal)
+    kernels = game.rules._replace(legal=legal, num_legal=rules.num_legal, weigh=rules.weigh)
     return replace(game, rules=kernels)

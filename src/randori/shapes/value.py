@@ -12,7 +12,7 @@ from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING, U1, Actions, State, wide
 from randori.games.rules import legal, outcome, planes
 from randori.shapes.features import active_weights, clear, see
-from randori.shapes.moves import best_move, score_move, weigh
+from randori.shapes.moves import add_weights, best_move, score_move
 from randori.shapes.sensible import sensible
 from randori.shapes.sight import Ids, Room, Sight, Weights, holes, make_room, make_sight
 from randori.shapes.tables import Nets, Tables
@@ -37,7 +37,7 @@ def judge_states(
             continue
         planes(states[b], words)
         see(nets, sight, room, words, mover)
-        found[b] = weigh(nets, theta, sight, 1 - mover, room)
+        found[b] = add_weights(nets, theta, sight, 1 - mover, room)
 
 
 def pick_moves(
@@ -56,7 +56,7 @@ def pick_moves(
             nets, theta, sight, mover, room, states[b], before, actions, count, after, words, dice
         )
         picked[b] = actions[choice]
-        total = weigh(nets, theta, sight, mover, room)
+        total = add_weights(nets, theta, sight, mover, room)
         found[b] = score_move(
             nets, theta, sight, mover, room, states[b], before, wide(picked[b]), after, words,
             total,
