@@ -2,6 +2,7 @@
 
     python benchmarks/steps.py shobu --slots 2048 --simulations 100
 
+Games begin after up to 40 random moves, so that all their stages are there from the first step on.
 Answers are drawn once for every row, logits with the given spread; values move on from step to
 step. The time is the thread's own, so what else runs counts only by the caches it takes; the
 fastest and the middle one of many pieces of 50 steps are printed. To compare two versions, run them
@@ -23,6 +24,7 @@ from randori.search.search import SearchConfig
 from randori.search.uniform import ArrayLane
 
 WARM_UP, PIECE = 250, 50
+MOST_RANDOM = 40
 
 
 class DrawnLane(ArrayLane):
@@ -63,10 +65,15 @@ def main() -> None:
     given = parser.parse_args()
     game = load_game(given.game)
     search = SearchConfig(given.simulations, cache_mb=1e-4)
-    config = SelfPlayConfig(slots=given.slots, search=search, full_share=given.full_share)
+    config = SelfPlayConfig(
+        slots=given.slots, search=search, full_share=given.full_share,
+        random_share=1.0, random_plies=min(MOST_RANDOM, game.longest // 2),
+    )  # fmt: skip
     group = Group(game, DrawnEvaluator(game, given.spread), config, seed_dice(3, given.slots))
     for _ in range(WARM_UP):
         group.step()
+        if group.is_ripe:
+            group.take()
     costs = []
     for _ in range(given.pieces):
         before, start = group.evaluations, time.thread_time()

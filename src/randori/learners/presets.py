@@ -12,7 +12,8 @@ VARIETY = (
     "selfplay.balance=0.9",
     "train.average=200",
 )
-"""For long runs, which would otherwise see the same lines again and again as they grow sure."""
+"""For long runs, which would otherwise see the same lines again and again as they grow sure; of the
+games that begin at random, few that are decided from the start."""
 
 PRESETS: dict[str, tuple[str, ...]] = {
     "laptop": (
