@@ -28,9 +28,7 @@ class ByVisits(SearchPlayer):
         self, states: NDArray[np.uint64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Search every position."""
-        search = self._searches.fit(len(states))
-        search.set_roots(states)
-        search.run()
+        search = self.search_all(states)
         found = [search.analysis(slot) for slot in range(len(states))]
         picked = [max(one.moves, key=_by_visits).action for one in found]
         return np.array(picked, np.int32), np.array([one.value for one in found], np.float32)

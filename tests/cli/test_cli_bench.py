@@ -69,6 +69,8 @@ def test_solver(randori):
 def test_train(randori):
     figures = randori("bench", "train", "tictactoe", *SMALL, "--batch=16", "--json").json
     assert figures["samples_per_s"] == pytest.approx(16 * figures["steps_per_s"])
+    assert figures["times_fp32"] > 0
+    assert (figures["precision"] == "bf16") == (figures["times_fp32"] != 1.0)
 
 
 def test_all(randori):

@@ -57,6 +57,14 @@ def test_compiling_later_does_not_count(clock):
     assert pace.seconds_left == 0
 
 
+def test_games_that_are_shorter_than_thought(clock):
+    pace = Pace(10, 200.0, lambda: clock.compiled)
+    pace.hear(0, 10)
+    clock.wait(90)
+    pace.hear(9, 190)
+    assert pace.seconds_left == pytest.approx(10, rel=0.01)
+
+
 def test_lines_without_a_terminal(clock, capsys):
     with shown_progress(10, 20.0) as tell:
         clock.wait(60)

@@ -150,7 +150,8 @@ def test_every_figure_of_a_move(connect4: Game) -> None:
                 assert below.own is not None
                 assert one.value == -below.own
                 assert below.value is not None
-                assert one.q == pytest.approx(-below.value, abs=1e-4)
+                if not any(two.proven for two in below.branches):  # of those the mean still knows
+                    assert one.q == pytest.approx(-below.value, abs=1e-4)
 
 
 def test_what_nobody_knows_is_none(connect4: Game) -> None:

@@ -121,6 +121,21 @@ def test_nothing_is_called_like_a_kernel_that_is_none() -> None:
     assert {name for name in found if not name.startswith(("cli", "protocols"))} == games
 
 
+def play_by_hand(state: NDArray[np.uint64]) -> int:
+    return play(state, 3)
+
+
+def play(state: NDArray[np.uint64], by: int) -> int:
+    """No kernel, though it is called like one."""
+    return int(state[0]) + by
+
+
+def test_a_function_that_is_called_like_a_kernel_stays() -> None:
+    game = load_game("tictactoe")
+    state = game.new_state()
+    assert game.uncompiled(play_by_hand)(state) == game.kernel(play_by_hand)(state) == 3
+
+
 def test_two_versions_of_a_rule_in_one_file() -> None:
     """The second must not find the first one's code on disk."""
     ones, twos = (Bindings("test", {}, {}, {"number": rule}) for rule in (one, two))

@@ -232,7 +232,7 @@ def test_no_placement_has_more_moves_than_the_bound() -> None:
 def test_actions_are_the_geometrically_possible_moves() -> None:
     assert len(MOVES) == GAME.num_actions == 4880 == 16 * (12**2 + 9**2 + 8**2 + 4**2)
     assert len(set(map(tuple, MOVES.tolist()))) == 4880
-    assert GAME.factor_sizes == (64, 8, 2, 64)
+    assert GAME.factor_sizes == (2 * 132, 4 * 132)
     assert len(set(map(tuple, GAME.factors.tolist()))) == 4880
     assert len(GAME.symmetries) == 16
 

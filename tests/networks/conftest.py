@@ -8,13 +8,15 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from randori.agents.models import signature_of
+from randori.games.registry import load_game
 from randori.networks import NetworkConfig, Signature
 from randori.networks.build import build
 
 SIGNATURES = {
     "othello": Signature(2, 8, 8, (65,)),
     "connect4": Signature(2, 6, 7, (7,)),
-    "shobu": Signature(8, 4, 4, (64, 8, 2, 64)),
+    "shobu": signature_of(load_game("shobu")),
     "go": Signature(3, 19, 19, (362,)),
 }
 

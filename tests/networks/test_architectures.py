@@ -4,14 +4,25 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from randori.agents.models import signature_of
 from randori.errors import UserError
+from randori.games.registry import load_game
+from randori.games.shobu import MOVES
 from randori.networks import NetworkConfig, Signature
 from randori.networks.build import KINDS, build
-from randori.networks.heads import Factors, ValueHead, expected, squash
+from randori.networks.heads import (
+    Factors,
+    PlanesHead,
+    PolicyHead,
+    ValueHead,
+    expected,
+    squash,
+)
 from randori.networks.resnet import Block
 
 
@@ -58,7 +69,7 @@ def test_two_positions_are_learnt_by_heart(kind: str) -> None:
 
 def test_sub_heads_see_the_ones_before_them_and_none_after() -> None:
     factors = (64, 8, 2, 64)
-    head = Factors(512, factors)
+    head = Factors(512, Signature(8, 4, 4, factors))
     # Paper A's widths, with 8 directions instead of its misprinted 16.
     stages = [stage for stage in head.stages if isinstance(stage, nn.Sequential)]
     assert [stage[0].in_features for stage in stages] == [512, 576, 584, 586]
@@ -72,6 +83,50 @@ def test_sub_heads_see_the_ones_before_them_and_none_after() -> None:
         changed = [not torch.equal(a, b) for a, b in zip(before, after, strict=True)]
         assert changed == [other >= place for other in range(4)]
         before = after
+
+
+@torch.no_grad()
+def test_sub_heads_add_up_to_the_logits_of_a_game() -> None:
+    """Paper A's square, direction, distance and square, for every move of Shobu."""
+    game = load_game("shobu")
+    head = Factors(12, signature_of(game)).eval()
+    features = torch.rand(2, 12)
+    logits = head(features).numpy()[:, game.factors].sum(2)
+    head.sums = None
+    square, direction, distance, other = np.split(head(features).numpy(), [64, 72, 74], axis=1)
+    kind, passive, aggressive = MOVES.T
+    expected = square[:, passive] + direction[:, kind // 2] + distance[:, kind % 2]
+    np.testing.assert_allclose(logits, expected + other[:, aggressive], atol=1e-5)
+
+
+@torch.no_grad()
+def test_planes_show_a_stone_where_it_stands() -> None:
+    """A logit of Shobu depends on its own cell of the planes, whose place the input has too."""
+    game = load_game("shobu")
+    signature = signature_of(game)
+    head = PlanesHead(4, signature, norm=False)
+    assert head.planes.out_channels == 16 * (4 + 2)
+    x = torch.rand(1, 4, 4, 4)
+    planes = head.planes(head.conv(x)).flatten()
+    logits = head(x)[0, game.factors]  # [actions, 2]
+    words = np.zeros(game.input_words, dtype=np.uint64)
+    kind, passive, aggressive = MOVES.T
+    for column, squares, first in ((0, passive, 64), (1, aggressive, 0)):
+        for action in range(0, len(MOVES), 7):
+            square = int(squares[action])
+            game.plain.planes(np.array([0, 1 << square, 0], dtype=np.uint64), words)
+            (board,) = np.flatnonzero(words)
+            cell = int(words[board]).bit_length() - 1
+            plane = first + 16 * int(board) + int(kind[action])
+            assert logits[action, column] == planes[16 * plane + cell]
+
+
+def test_a_policy_of_planes_needs_to_know_where() -> None:
+    for spec, kind in (("shobu", PlanesHead), ("connect4", PolicyHead)):
+        signature = signature_of(load_game(spec))
+        assert isinstance(build(NetworkConfig(blocks=1), signature).policy, kind)
+        dense = build(NetworkConfig(blocks=1, policy="dense"), signature)
+        assert isinstance(dense.policy, PolicyHead)
 
 
 @pytest.mark.parametrize("norm", [True, False])
@@ -108,7 +163,7 @@ def test_win_draw_and_loss_become_one_value() -> None:
 
 
 def test_one_factor_is_one_linear_layer() -> None:
-    assert [type(stage) for stage in Factors(10, (7,)).stages] == [nn.Linear]
+    assert [type(stage) for stage in Factors(10, Signature(2, 3, 3, (7,))).stages] == [nn.Linear]
 
 
 def test_mlp_has_paper_cs_size() -> None:

@@ -13,6 +13,7 @@ from randori.errors import BrokenLaw
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, ONGOING
 from randori.games.registry import load_game
+from randori.search.backup import FEW_TRIALS, VAIN
 from randori.search.priors import FEW, LONGER, SHORT, exp_of, open_root, soften
 from randori.search.puct import Knobs, urgency_of
 from randori.search.reroot import reroot
@@ -21,6 +22,7 @@ from randori.search.tree import (
     DRAWN,
     LATER,
     LOST,
+    MOST_LOGITS,
     NEVER,
     NODES,
     NONE,
@@ -77,6 +79,12 @@ class Node:
         tried = [edge for edge in self.edges if edge.tried]
         others = sorted((e for e in self.edges if not e.tried), key=lambda e: (-e.prior, e.rank))
         self.edges = tried + others
+
+
+def rounded(logits: Any) -> Any:
+    """To sixteen bits each."""
+    bits = np.asarray(logits, dtype=np.float32).view(np.uint32)
+    return ((bits + np.uint32(1 << 15)) >> np.uint32(16) << np.uint32(16)).view(np.float32)
 
 
 @dataclass
@@ -160,6 +168,39 @@ class Naive:
                 root.proven = WON
                 return
 
+    def outwit(self, node: Node) -> None:
+        """Prove a node where a move wins in two, if it is found within FEW_TRIALS."""
+        trials = wins = 0
+        for edge in sorted(node.edges, key=lambda edge: edge.rank):
+            child = self.after(node, edge)
+            is_forced = child.proven == UNKNOWN
+            for answer in child.edges if is_forced else []:
+                below = self.after(child, answer)
+                trials += 1
+                if below.proven == UNKNOWN and self.game.plain.may_end(below.state):
+                    for last in below.edges:
+                        trials += 1
+                        if self.after(below, last).proven == LOST:
+                            below.proven = WON
+                            wins += 1
+                            break
+                is_vain = trials > FEW_TRIALS or (wins == 0 and trials > FEW_TRIALS // VAIN)
+                if below.proven != WON or (below.edges and is_vain):
+                    is_forced = False
+                    break
+            if is_forced:
+                node.proven, node.judged, node.answers = WON, False, [edge]
+                edge.child = child
+                child.proven = LOST
+                return
+            if trials > FEW_TRIALS or (wins == 0 and trials > FEW_TRIALS // VAIN):
+                return
+
+    def after(self, node: Node, edge: Edge) -> Node:
+        state = node.state.copy()
+        self.game.plain.play(state, edge.action)
+        return self.node(state)
+
     def foil(self, node: Node, most: int = 1 << 20) -> None:
         """Prove a node where the side to move wins at once; only such moves are kept."""
         for edge in node.edges:
@@ -184,6 +225,10 @@ class Naive:
             return WORTH[node.proven]
         if not node.judged:
             return self.expand(node)
+        if self.guard and self.solve and not node.is_root and node.visits == 2:
+            self.outwit(node)
+            if node.proven != UNKNOWN:
+                return WORTH[node.proven]
         if not node.is_root:
             node.line_up()
         scale = F(self.exploration * math.sqrt(node.visits - 1))
@@ -205,6 +250,8 @@ class Naive:
     def expand(self, node: Node) -> np.float32:
         self.game.plain.planes(node.state, self.words)
         logits, node.value = self.judge(self.words)
+        if not node.is_root and self.game.num_logits <= MOST_LOGITS:  # so it is kept
+            logits = rounded(logits)
         sums = [F(sum(logits[f] for f in self.game.factors[e.action])) for e in node.edges]
         weights = [exp_of(F(x - max(sums))) for x in sums]
         parts = [ZERO] * 4  # kernels add in this order, and the last bit depends on it

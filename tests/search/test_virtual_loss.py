@@ -70,7 +70,8 @@ def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:
     game = load_game("connect4")
     evaluator = hashed(game)
     asked_in_all = []
-    search = Search(game, evaluator, SearchConfig(cache_mb=0.0), slots=2, leaves=LEAVES)
+    config = SearchConfig(cache_mb=0.0)
+    search = Search(game, evaluator, config, slots=2, leaves=LEAVES, guard=False)
     launch = search._lane.launch
 
     def watch(count: int) -> None:

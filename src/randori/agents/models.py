@@ -62,7 +62,11 @@ def signature_of(game: Game) -> Signature:
     """Return what a game asks of a network."""
     height, width = game.shape
     owned = game.stone_planes * game.cells if game.owner_words else 0
-    return Signature(game.num_planes, height, width, game.factor_sizes, owned)
+    parts = tuple(map(tuple, game.parts.tolist()))
+    return Signature(
+        game.num_planes, height, width, game.factor_sizes, owned, tuple(game.spots.tolist()),
+        game.subheads, parts,
+    )  # fmt: skip
 
 
 def model_info(game: Game, config: NetworkConfig, **counters: Any) -> dict[str, Any]:

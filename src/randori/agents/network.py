@@ -67,13 +67,18 @@ class SearchPlayer:
         self, states: NDArray[np.uint64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Do the same, and return the searches' values too."""
-        search = self._searches.fit(len(states))
-        search.set_roots(states)
-        search.run()
+        search = self.search_all(states)
         picked, values = search.choices()
         for i in np.flatnonzero(states[:, 0] < self._temperature_plies):
             picked[i] = draw_move(search.analysis(int(i)), rng).action
         return picked, values
+
+    def search_all(self, states: NDArray[np.uint64]) -> Search:
+        """Search every position; slot i is that of position i."""
+        search = self._searches.fit(len(states))
+        search.set_roots(states)
+        search.run()
+        return search
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Search one position."""

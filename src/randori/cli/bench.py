@@ -5,10 +5,11 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, thread_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,10 @@ from randori.games.registry import GAMES, load_game
 from randori.search.alphabeta import AlphaBeta, AlphaBetaConfig
 from randori.search.search import Search, SearchConfig
 from randori.search.uniform import UniformEvaluator, play_out
+
+if TYPE_CHECKING:
+    from randori.learners.replay import Replay
+    from randori.learners.trainer import Trainer
 
 REPEATS = 5
 """Runs of which the fastest counts: what slows a run down is not our code."""
@@ -280,10 +285,9 @@ def bench_train(work: Work) -> Figures:
 
     from randori.agents.models import signature_of
     from randori.learners.harvest import NO_REPLY
-    from randori.learners.losses import Targets
-    from randori.learners.replay import Replay, drawn_ahead
+    from randori.learners.replay import Replay
     from randori.learners.settings import TrainConfig
-    from randori.learners.trainer import Trainer
+    from randori.learners.trainer import Trainer, has_bf16
     from randori.learners.yields import Rows
     from randori.networks.build import build
     from randori.networks.config import NetworkConfig
@@ -292,12 +296,7 @@ def bench_train(work: Work) -> Figures:
     rng = np.random.default_rng(0)
     network = build(NetworkConfig(blocks=work.blocks, channels=work.channels), signature_of(game))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    trainer = Trainer(game, network, TrainConfig(batch=work.batch), device)
     replay = Replay(game, TRAIN_ROWS)
-
-    def draw() -> Targets:
-        return trainer.targets_of(replay.sample(rng, work.batch))
-
     with announced(game.name):
         states, _ = random_positions(game, TRAIN_ROWS, game.longest // 2, rng)
         replay.add(Rows(
@@ -307,25 +306,44 @@ def bench_train(work: Work) -> Figures:
             np.full(TRAIN_ROWS, NO_REPLY, dtype=np.uint16),
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
         ))  # fmt: skip
-        for _ in range(WARM_STEPS):
-            trainer.step(draw(), 1.0)
-    steps, start = 0, perf_counter()
-    for targets in drawn_ahead(draw, sys.maxsize):
-        trainer.step(targets, 1.0)
-        steps += 1
-        if perf_counter() - start > work.seconds:
-            break
-    trainer.finish()
-    elapsed = perf_counter() - start
+    exact = TrainConfig(batch=work.batch, precision="fp32")
+    peer = _steps_per_s(Trainer(game, deepcopy(network), exact, device), replay, work)
+    rate, precision = peer, "fp32"
+    if has_bf16(device):
+        precision = "bf16"
+        rounded = replace(exact, precision="bf16")
+        rate = _steps_per_s(Trainer(game, network, rounded, device), replay, work)
     return {
         "game": game.spec,
         "network": f"{work.blocks}×{work.channels}",
         "device": device.type,
+        "precision": precision,
+        "seconds": work.seconds,
         "batch": work.batch,
-        "seconds": elapsed,
-        "steps_per_s": steps / elapsed,
-        "samples_per_s": steps * work.batch / elapsed,
+        "steps_per_s": rate,
+        "samples_per_s": rate * work.batch,
+        "times_fp32": rate / peer,
     }
+
+
+def _steps_per_s(trainer: "Trainer", replay: "Replay", work: Work) -> float:
+    """Take gradient steps for so many seconds."""
+    from randori.learners.replay import drawn_ahead
+
+    rng = np.random.default_rng(1)
+    steps, start = -WARM_STEPS, perf_counter()
+    for targets in drawn_ahead(
+        lambda: trainer.targets_of(replay.sample(rng, work.batch)), sys.maxsize
+    ):
+        trainer.step(targets, 1.0)
+        steps += 1
+        if steps == 0:
+            trainer.finish()
+            start = perf_counter()
+        elif steps > 0 and perf_counter() - start > work.seconds:
+            break
+    trainer.finish()
+    return steps / (perf_counter() - start)
 
 
 def bench_alphabeta(work: Work) -> Figures:
@@ -455,7 +473,8 @@ LABELS = {
     "random_moves_per_s": "moves of random play per s",
     "microseconds_per_simulation": "microseconds a simulation",
     "in_play_microseconds": "the same in play",
-    "root_look_milliseconds": "milliseconds of a look for wins in two",
+    "times_fp32": "times as fast as in fp32",
+    "root_look_milliseconds": "a look for wins in two, ms",
     "trees_mb": "trees, MB",
     "search_mb": "search arrays, MB",
     "peak_rss_mb": "peak memory of the process, MB",

@@ -32,7 +32,8 @@ class Pace:
     """How fast plies come and how long the rest takes, once kernels and networks are loaded.
 
     All games run side by side and most end late, so the plies tell how far a match is; but agents
-    may play longer games than chance does, so half of what is not over counts as to come. The clock
+    may play longer games than chance does, so half of what is not over counts as to come, and
+    shorter ones, so what is over counts as done. The clock
     starts with the first word of progress, and stands still while something is compiled: neither
     happens again.
     """
@@ -51,7 +52,7 @@ class Pace:
         """Return how much of all games is played."""
         if over >= self._games:
             return 1.0
-        return min(plies / self._length, (self._games + over) / 2) / self._games
+        return max(over, min(plies / self._length, (self._games + over) / 2)) / self._games
 
     @property
     def rate(self) -> float | None:

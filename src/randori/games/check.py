@@ -128,6 +128,22 @@ def _check_facts(trial: Trial) -> None:
         is_inside = bool(((factors >= first) & (factors < first + size)).all())
         expected = f"factor {column} in {first}..{first + size - 1}"
         trial.uphold("facts", is_inside, expected, f"{factors.min()}..{factors.max()}")
+    _check_heads(trial)
+
+
+def _check_heads(trial: Trial) -> None:
+    """What networks are told of logits besides their number."""
+    game, number = trial.game, trial.game.num_logits
+    spots, parts, subheads = game.spots, game.parts, sum(game.subheads)
+    if len(spots):
+        trial.uphold("facts", spots.shape == (number,), f"spots of ({number},)", spots.shape)
+        are_apart = len(set(spots.tolist())) == number and int(spots.min()) >= 0
+        trial.uphold("facts", are_apart, "every logit at a spot of its own", spots)
+    if len(parts) or subheads:
+        trial.uphold("facts", len(parts) == number, f"parts of {number} logits", len(parts))
+        is_inside = bool(((parts >= -1) & (parts < subheads)).all())
+        expected = f"parts in -1..{subheads - 1}"
+        trial.uphold("facts", is_inside, expected, f"{parts.min()}..{parts.max()}")
 
 
 def _check_functions(trial: Trial) -> None:

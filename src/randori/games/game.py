@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.errors import UserError
+from randori.games import rules as placeholders
 from randori.games.kernels import Bindings, State, specialise
 from randori.games.look import PLAIN, Look
 from randori.games.rules import Rules
@@ -77,7 +78,14 @@ class Game:
     factors: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), dtype=np.int32))
     """[A, F] the logits whose sum is an action's logit; none given stands for one an action."""
     factor_sizes: tuple[int, ...] = ()
-    """Logits of each policy sub-head; they stand one after another in the network's output."""
+    """Logits of each factor; they stand one after another in the network's output."""
+    spots: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """[P] where a logit stands in the planes of a convolution: plane * cells + cell of `shape`;
+    none given stands for nowhere, so that networks have logits without a place."""
+    subheads: tuple[int, ...] = ()
+    """Logits of each sub-head of a policy without planes; none given stands for the factors."""
+    parts: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), dtype=np.int32))
+    """[P, K] those of them that add up to a logit; −1 stands for none."""
 
     board: tuple[int, int] = (0, 0)
     """Height and width of the board that people see; none given stands for `shape`."""
@@ -237,7 +245,9 @@ class Game:
             "PASS_ACTION": self.pass_action,
         }
         home = cast(FunctionType, self.rules.play).__globals__
-        return Bindings(self.name, home, self.constants, {**self.rules._asdict(), **facts})
+        holes = {**self.rules._asdict(), **facts}
+        left_open = {name: getattr(placeholders, name) for name in Rules._fields}
+        return Bindings(self.name, home, self.constants, holes, left_open)
 
     def kernel(self, template: F, **holes: Any) -> F:
         """Return `template` compiled for this game; the same one for the same template.

@@ -113,6 +113,8 @@ class Bindings:
     """names that change there, because of options"""
     holes: Mapping[str, Any] = field(default_factory=dict)
     """names that change everywhere else"""
+    left_open: Mapping[str, Any] = field(default_factory=dict)
+    """what stands under such a name before it changes; a file's own function of that name stays"""
 
     def filled(self, holes: Mapping[str, Any]) -> "Bindings":
         """Return the same with more holes filled."""
@@ -120,8 +122,16 @@ class Bindings:
 
     def scope(self, function: FunctionType) -> dict[str, Any]:
         """Return the globals that `function` shall have."""
-        at_home = function.__globals__ is self.home
-        return {**function.__globals__, **(self.constants if at_home else self.holes)}
+        around = function.__globals__
+        if around is self.home:
+            return {**around, **self.constants}
+        own = {name: around.get(name) for name in self.left_open}
+        kept = {n: f for n, f in own.items() if _is_another(f, self.left_open[n])}
+        return {**around, **self.holes, **kept}
+
+
+def _is_another(function: Any, placeholder: Any) -> bool:
+    return isinstance(function, FunctionType) and function is not placeholder
 
 
 def specialise(

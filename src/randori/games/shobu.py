@@ -12,6 +12,7 @@
   a  b  c  d    e  f  g  h
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,8 @@ MOST_LEGAL = 368
 """No placement of at most four stones a side and board allows more; a test counts them all out."""
 MOST_STONES = 4
 """Of one side on one board."""
-FACTOR_SIZES = (64, 8, 2, 64)
-"""Passive square, direction, distance, aggressive square, as in paper A."""
-FIRST_DIRECTION, FIRST_DISTANCE, FIRST_AGGRESSIVE = (sum(FACTOR_SIZES[:i]) for i in (1, 2, 3))
-"""Where their logits begin."""
+SUBHEADS = (64, 8, 2, 64)
+"""Passive square, direction, distance, aggressive square: the policy of paper A."""
 
 DIRECTIONS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 STEPS = np.array([8, 9, 1, -7, -8, -9, -1, 7], dtype=np.int64)
@@ -102,6 +101,23 @@ ROW = (OFFSET[:, None] + _ROWS * 2 * ROOM[:, None]).astype(np.uint16)
 """[16, 32] the first action of a kind and a passive square (left board first)."""
 COLUMN = (RANK + ROOM[:, None] * (np.arange(64) >= 32)).astype(np.uint8)
 """[16, 64] what an aggressive square adds to it (lower board first)."""
+
+
+def _numbered(first: int, squares: int) -> NDArray[np.uint16]:
+    """Number pairs of a kind and one of the lowest `squares` in FROM, from `first` on."""
+    is_from = FROM[:, None] >> np.arange(squares, dtype=np.uint64) & U1 == U1
+    numbers = np.zeros((16, squares), dtype=np.uint16)
+    numbers[is_from] = first + np.arange(is_from.sum())
+    return numbers
+
+
+FACTOR_SIZES = (2 * int(ROOM.sum()), 4 * int(ROOM.sum()))
+"""A policy has a logit for each passive stone with its kind, and each aggressive one with its kind.
+
+That of paper A has one for each square, direction and distance by itself; then no stone can go
+another way than others, and searches overrule it in six of ten positions."""
+PASSIVE, AGGRESSIVE = _numbered(0, 32), _numbered(FACTOR_SIZES[0], 64)
+"""[16, squares] their places."""
 
 
 def action_of(kind: int, passive: int, aggressive: int) -> int:
@@ -203,9 +219,12 @@ def may_end(state: State) -> bool:
     other side has a move on two boards that such a turn leaves alone, whichever they are, then it
     will have a move.
     """
-    theirs = reverse(state[THEIRS])
-    if has_lone_stone(theirs) or state[PLY] + U1 >= np.uint64(CAP):
+    lone = lone_stones(state[THEIRS])
+    if lone != U0 and can_take(state[MINE], state[THEIRS], lone):
         return True
+    if state[PLY] + U1 >= np.uint64(CAP) or lacks_a_board(state[THEIRS]):
+        return True
+    theirs = reverse(state[THEIRS])
     mine = reverse(state[MINE])
     safe = U0
     for kind in range(16):
@@ -220,12 +239,29 @@ def may_end(state: State) -> bool:
     return safe != np.uint64(15)
 
 
-def has_lone_stone(stones: np.uint64) -> bool:
-    """Tell whether some board holds fewer than two of `stones`."""
-    fewest = MOST_STONES
+def lone_stones(stones: np.uint64) -> np.uint64:
+    """Return those of `stones` that are the only ones on their boards."""
+    lone = U0
     for board in BOARDS:
-        fewest = min(fewest, popcount(stones & board))
-    return fewest < 2
+        own = stones & board
+        if without_lowest(own) == U0:
+            lone |= own
+    return lone
+
+
+def can_take(mine: np.uint64, theirs: np.uint64, prey: np.uint64) -> bool:
+    """Tell whether a turn can push one of some stones off its board."""
+    is_possible = False
+    for kind in range(16):
+        edge = ~STEP_FROM[kind]
+        near = back(prey & edge, kind)
+        far = back(near | prey & back(edge, kind), kind)
+        takers = aggressive_stones(mine, theirs, kind) & (near ^ (far ^ near) & TWICE[kind])
+        movers = passive_stones(mine, theirs, kind)
+        on_right = movers & LEFT != U0 and takers & ~LEFT != U0
+        on_left = movers & ~LEFT != U0 and takers & LEFT != U0
+        is_possible |= on_left or on_right
+    return is_possible
 
 
 def find_stones(state: State, movers: NDArray[np.uint64], pushers: NDArray[np.uint64]) -> None:
@@ -261,7 +297,7 @@ def legal(state: State, actions: Actions) -> int:
 def weigh(
     state: State, actions: Actions, logits: NDArray[np.float32], odds: NDArray[np.float32]
 ) -> int:
-    """Add up the logits while listing: the moves of a passive stone share all but the last.
+    """Add up the logits while listing: the moves of a passive stone share one of two.
 
     Aggressive stones are listed by fours, though there be fewer: a branch that goes either way
     would cost more.
@@ -275,15 +311,14 @@ def weigh(
             movers[kind] = without_lowest(movers[kind])
             left = pushers[kind] & other_colour(passive)
             found = popcount(left)
-            shared = logits[passive] + logits[FIRST_DIRECTION + (kind >> 1)]
-            shared += logits[FIRST_DISTANCE + (kind & 1)]
+            shared = logits[PASSIVE[kind, passive]]
             for first in range(0, found, 4):
                 for k in range(first, first + 4):
                     at = count + np.uint64(k)
                     some = left | LAST
                     left &= some - U1
                     actions[at] = action_of(kind, passive, lowest(some))
-                    odds[at] = shared + logits[FIRST_AGGRESSIVE + lowest(some)]
+                    odds[at] = shared + logits[AGGRESSIVE[kind, lowest(some)]]
             count += np.uint64(found)
     return int(count)
 
@@ -431,8 +466,37 @@ SEEN = _seen()
 
 def _factors() -> NDArray[np.int32]:
     kind, passive, aggressive = MOVES.T
-    parts = np.stack([passive, kind >> 1, kind & 1, aggressive], axis=1)
-    return (parts + np.concatenate([[0], np.cumsum(FACTOR_SIZES)[:-1]])).astype(np.int32)
+    parts = [PASSIVE[kind, passive], AGGRESSIVE[kind, aggressive]]
+    return np.stack(parts, axis=1).astype(np.int32)
+
+
+def _stones() -> Iterator[tuple[int, int, int, bool]]:
+    """Walk through all stones with their kinds: logit, kind, square, and whether it is passive."""
+    for table, is_passive in ((PASSIVE, True), (AGGRESSIVE, False)):
+        for kind, square in np.ndindex(table.shape):
+            if int(FROM[kind]) >> square & 1:
+                yield int(table[kind, square]), kind, square, is_passive
+
+
+def _spots() -> NDArray[np.int32]:
+    """Give a plane to each board and kind, passive stones behind aggressive ones; see `planes`."""
+    spots = np.zeros(sum(FACTOR_SIZES), dtype=np.int32)
+    for logit, kind, square, is_passive in _stones():
+        plane = 16 * (square // 32 * 2 + square // 4 % 2) + kind + 64 * is_passive
+        spots[logit] = 16 * plane + 4 * (3 - square // 8 % 4) + square % 4
+    return spots
+
+
+def _parts() -> NDArray[np.int32]:
+    """List for every logit which of paper A's add up to it; −1 stands for none."""
+    parts = np.full((sum(FACTOR_SIZES), 3), -1, dtype=np.int32)
+    squares, directions, distances, _ = SUBHEADS
+    for logit, kind, square, is_passive in _stones():
+        if is_passive:
+            parts[logit] = square, squares + kind // 2, squares + directions + kind % 2
+        else:
+            parts[logit, 0] = squares + directions + distances + square
+    return parts
 
 
 POSITIONS = {
@@ -473,6 +537,8 @@ def game(cap: int = 256) -> Game:
         symmetries=_symmetries(),
         factors=_factors(),
         factor_sizes=FACTOR_SIZES,
+        spots=_spots(),
+        subheads=SUBHEADS, parts=_parts(),
         board=(8, 8), seen=SEEN, sides="bw", rows_up=True, pushes=True,
         action_text=action_text,
         set_up=set_up,

@@ -64,6 +64,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
     ),
     "paper-shobu": (
         "network.channels=96",
+        "network.policy=dense",
         "network.hidden=48",
         "selfplay.search.simulations=400",
         "selfplay.fast_simulations=100",

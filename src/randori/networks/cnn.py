@@ -30,7 +30,7 @@ class Cnn(nn.Module):
             *(linear(channels * inside, 2 * hidden, norm), nn.ReLU(), nn.Dropout(config.dropout)),
             *(linear(2 * hidden, hidden, norm), nn.ReLU(), nn.Dropout(config.dropout)),
         )
-        self.policy = Factors(hidden, signature.factors)
+        self.policy = Factors(hidden, signature)
         self.value = nn.Linear(hidden, 1)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:

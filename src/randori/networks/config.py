@@ -14,7 +14,10 @@ class NetworkConfig:
     blocks: int = 6  # resnet: residual blocks; mlp: hidden layers; cnn: unused
     channels: int = 64  # width of every 3×3 convolution; mlp: unused
     hidden: int = 64  # width of the value head's hidden layer, of mlp layers, of cnn's last layer
-    policy_channels: int = 32  # resnet: channels that the policy head looks at
+    policy: Literal["planes", "dense"] = (
+        "planes"  # resnet: logits by convolution, where the game says which cell is whose, or dense
+    )
+    policy_channels: int = 32  # resnet: channels that a dense policy head looks at
     value_channels: int = 32  # resnet: channels that the value head pools
     dropout: float = 0.3  # cnn only: share of fully connected units dropped while training
     batch_norm: bool = True  # after convolutions; off for policy-gradient learners; mlp has none
@@ -47,8 +50,11 @@ class Signature:
     planes: int
     height: int
     width: int
-    factors: tuple[int, ...]  # size of each policy sub-head; a plain policy has one
+    factors: tuple[int, ...]  # logits of each factor of the policy; a plain one has one
     owned_cells: int = 0  # cells that somebody has in the end, where a network may guess that
+    spots: tuple[int, ...] = ()  # where each logit stands in planes, if it does
+    subheads: tuple[int, ...] = ()  # sizes of a dense policy's sub-heads, if not the factors'
+    parts: tuple[tuple[int, ...], ...] = ()  # which of their logits add up to each, or −1
 
     @property
     def cells(self) -> int:

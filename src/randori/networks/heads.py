@@ -1,4 +1,4 @@
-"""The ends of a network: policy logits by factors, a value, and what it learns beside them.
+"""The ends of a network: policy logits, a value, and what it learns beside them.
 
 All return float32 whatever the network computes in, so that a value near ±1 keeps its digits.
 """
@@ -8,30 +8,35 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from randori.networks.config import Signature
 from randori.networks.layers import ConvRelu
 
 SUBHEAD_WIDTH = 256  # paper A, section 4.3.4
 
 
 class Factors(nn.Module):
-    """Features [B, F] to logits [B, sum(factors)].
+    """Features [B, F] to logits [B, P].
 
     One factor is one linear layer. Several are paper A's chain: each sub-head sees the features
-    and the logits of all sub-heads before it.
+    and the logits of all sub-heads before it. Where sub-heads are not the game's own factors, their
+    logits add up to those.
     """
 
-    def __init__(self, features: int, factors: tuple[int, ...]) -> None:
+    def __init__(self, features: int, signature: Signature) -> None:
         super().__init__()
-        if len(factors) == 1:
-            self.stages = nn.ModuleList([nn.Linear(features, factors[0])])
+        sizes = signature.subheads or signature.factors
+        self.sums: Tensor | None
+        self.register_buffer("sums", _sums_of(signature), persistent=False)
+        if len(sizes) == 1:
+            self.stages = nn.ModuleList([nn.Linear(features, sizes[0])])
             return
         self.stages = nn.ModuleList(
             nn.Sequential(
-                nn.Linear(features + sum(factors[:place]), SUBHEAD_WIDTH),
+                nn.Linear(features + sum(sizes[:place]), SUBHEAD_WIDTH),
                 nn.ReLU(),
                 nn.Linear(SUBHEAD_WIDTH, size),
             )
-            for place, size in enumerate(factors)
+            for place, size in enumerate(sizes)
         )
 
     def forward(self, features: Tensor) -> Tensor:
@@ -39,23 +44,48 @@ class Factors(nn.Module):
         parts: list[Tensor] = []
         for stage in self.stages:
             parts.append(stage(torch.cat([features, *parts], 1) if parts else features))
-        return (torch.cat(parts, 1) if len(parts) > 1 else parts[0]).float()
+        logits = (torch.cat(parts, 1) if len(parts) > 1 else parts[0]).float()
+        return logits if self.sums is None else logits @ self.sums.float()
+
+
+def _sums_of(signature: Signature) -> Tensor | None:
+    """Return ones [sub-heads' logits, P] where one is part of a sum; None where there are none."""
+    if not signature.parts:
+        return None
+    sums = torch.zeros(sum(signature.subheads) + 1, signature.num_logits)
+    sums.scatter_(0, torch.tensor(signature.parts).T % len(sums), 1.0)  # −1 is the last row
+    return sums[:-1].clone()
 
 
 class PolicyHead(nn.Module):
-    """A trunk's output [B, C, H, W] to logits [B, P]."""
+    """A trunk's output [B, C, H, W] to logits [B, P], every cell of it to all of them."""
 
-    def __init__(
-        self, channels: int, width: int, cells: int, factors: tuple[int, ...], norm: bool
-    ) -> None:
+    def __init__(self, channels: int, width: int, signature: Signature, norm: bool) -> None:
         super().__init__()
         self.conv = ConvRelu(channels, width, 1, norm)
-        self.factors = Factors(width * cells, factors)
+        self.factors = Factors(width * signature.cells, signature)
 
     def forward(self, x: Tensor) -> Tensor:
         """Reduce the channels, flatten the board, run the sub-heads."""
         logits: Tensor = self.factors(self.conv(x).flatten(1))
         return logits
+
+
+class PlanesHead(nn.Module):
+    """A trunk's output [B, C, H, W] to planes, of whose cells some are the logits [B, P]."""
+
+    def __init__(self, channels: int, signature: Signature, norm: bool) -> None:
+        super().__init__()
+        planes = max(signature.spots) // signature.cells + 1
+        self.conv = ConvRelu(channels, channels, 3, norm)
+        self.planes = nn.Conv2d(channels, planes, 1)
+        self.spots: Tensor
+        self.register_buffer("spots", torch.tensor(signature.spots), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Convolve, and pick the cells that are logits."""
+        logits: Tensor = self.planes(self.conv(x)).flatten(1)
+        return logits[:, self.spots].float()
 
 
 class Outputs(NamedTuple):

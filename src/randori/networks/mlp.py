@@ -17,7 +17,7 @@ class Mlp(nn.Module):
         self.trunk = nn.Sequential(nn.Flatten())
         for inputs, outputs in pairwise(widths):
             self.trunk.extend([nn.Linear(inputs, outputs), nn.ReLU()])
-        self.policy = Factors(widths[-1], signature.factors)
+        self.policy = Factors(widths[-1], signature)
         self.value = nn.Linear(widths[-1], 1)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,7 +4,15 @@ import torch
 from torch import Tensor, nn
 
 from randori.networks.config import NetworkConfig, Signature
-from randori.networks.heads import Outputs, OwnerHead, PolicyHead, ValueHead, expected, squash
+from randori.networks.heads import (
+    Outputs,
+    OwnerHead,
+    PlanesHead,
+    PolicyHead,
+    ValueHead,
+    expected,
+    squash,
+)
 from randori.networks.layers import ConvRelu, Normed
 
 SQUEEZE = 4
@@ -60,6 +68,12 @@ class SqueezeBlock(Block):
 BLOCKS = {"none": Block, "squeeze": SqueezeBlock, "global": GlobalBlock}
 
 
+def _policy_head(config: NetworkConfig, signature: Signature) -> nn.Module:
+    if config.policy == "planes" and signature.spots:
+        return PlanesHead(config.channels, signature, config.batch_norm)
+    return PolicyHead(config.channels, config.policy_channels, signature, config.batch_norm)
+
+
 class ResNet(nn.Module):
     """Planes [B, C, H, W] to logits [B, P] and values [B]."""
 
@@ -72,18 +86,14 @@ class ResNet(nn.Module):
         self.stem = ConvRelu(signature.planes, channels, 3, norm)
         block = BLOCKS[config.pooling]
         self.blocks = nn.Sequential(*(block(channels, norm) for _ in range(config.blocks)))
-        self.policy = PolicyHead(
-            channels, config.policy_channels, signature.cells, signature.factors, norm
-        )
+        self.policy = _policy_head(config, signature)
         self._is_wdl = config.value == "wdl"
         scores = 3 if self._is_wdl else 1
         self.value = ValueHead(channels, config.value_channels, config.hidden, norm, scores)
         self.reply: nn.Module | None = None
         self.owners: nn.Module | None = None
         if config.reply:
-            self.reply = PolicyHead(
-                channels, config.policy_channels, signature.cells, signature.factors, norm
-            )
+            self.reply = _policy_head(config, signature)
         if config.ownership and signature.owned_cells:
             self.owners = OwnerHead(channels, signature.owned_cells // signature.cells)
 

@@ -3,7 +3,8 @@
 A search of few simulations walks past a move that wins at once if the evaluator thinks little of
 it, and into one that loses at once if the evaluator does not think of the answer. So the root's own
 moves are looked at before anything else (`seize`); in play so are the answers to every move that
-is tried (`foil`), and, once, what wins against every answer (`force`).
+is tried (`foil`), and what wins in two against every answer: at the root before the search begins
+(`force`), below when a node is visited a second time (`outwit`).
 """
 
 import numpy as np
@@ -34,9 +35,11 @@ from randori.search.tree import (
     word_of,
 )
 
-MOST_TRIALS, VAIN_TRIALS = 200_000, 40_000
-"""Positions that `force` looks at before it gives up: more than any mate in two of the suite
-`shobu-mates` needs; and before the first of them that wins, which in Go hardly ever comes."""
+MOST_TRIALS, FEW_TRIALS = 200_000, 10_000
+"""Positions that `force` looks at before it gives up, more than any mate in two of the suite
+`shobu-mates` needs; and that `outwit` looks at."""
+VAIN = 5
+"""Both give up after a fifth of that if none of them wins, as in Go hardly ever one does."""
 NO_ANSWER_NEEDED = 1 << 16
 """What counts as the number of answers to a move that ends the game by itself."""
 
@@ -135,13 +138,19 @@ def foil(tree: Tree, node: int, most: int) -> None:
         if wins_at_once(tree.states[node], wide(tree.actions[k]), trial):
             tree.packed[first + answers] = word_of(np.float32(0.0), k, tree.actions[k])
             answers += 1
-    if answers == 0:
-        return
-    enlist(tree, node, count, answers)
+    if answers > 0:
+        win_by(tree, node, count, answers)
+
+
+def win_by(tree: Tree, node: int, count: int, held: int) -> None:
+    """Prove a node won by the first of the moves that stand at the end of all, its whole list."""
+    first = wide(tree.used[EDGES])
+    enlist(tree, node, count, held)
     give_edge(tree, first, np.float32(0.0))
     tree.nodes[node].live = 1
     tree.nodes[node].next = LATER
     tree.nodes[node].proven = WON
+    tree.nodes[node].judged = 0  # nobody shall list its other moves by what was said of them
     add_node(tree, node, first)
 
 
@@ -185,8 +194,9 @@ def force(tree: Tree) -> bool:
         return True
     trials = scratch(2)
     for edge in range(root.first, root.first + root.count):
-        answers = count_answers(tree, wide(tree.moves[edge].action), trials)
-        if is_vain(trials):
+        action = wide(tree.moves[edge].action)
+        answers = count_answers(tree, wide(0), action, trials, MOST_TRIALS)
+        if is_vain(trials, MOST_TRIALS):
             break
         if answers > 0:
             room = (2 * answers + MOST_LEGAL) <= len(tree.edges) - tree.used[EDGES]
@@ -199,20 +209,40 @@ def force(tree: Tree) -> bool:
     return True
 
 
+def outwit(tree: Tree, node: int) -> None:
+    """Prove a node won if a move of it wins in two, looking less far than at the root.
+
+    That move alone is its list then.
+    """
+    trials, moves = scratch(2), scratch(MOST_LEGAL)
+    count = find_moves(tree, node)
+    for k in range(count):
+        moves[k] = tree.actions[k]
+    for k in range(count):
+        if count_answers(tree, node, wide(moves[k]), trials, FEW_TRIALS) > 0:
+            first = wide(tree.used[EDGES])
+            tree.packed[first] = word_of(np.float32(0.0), k, wide(moves[k]))
+            win_by(tree, node, count, 1)
+            tree.nodes[tree.edges[first].child].proven = LOST
+            return
+        if is_vain(trials, FEW_TRIALS):
+            return
+
+
 @inlined
-def is_vain(trials: NDArray[np.uint64]) -> bool:
+def is_vain(trials: NDArray[np.uint64], most: int) -> bool:
     """Tell whether to give up after so many trials, of which so many won."""
-    return trials[0] > MOST_TRIALS or (trials[1] == 0 and trials[0] > VAIN_TRIALS)
+    return trials[0] > most or (trials[1] == 0 and trials[0] > most // VAIN)
 
 
-def count_answers(tree: Tree, action: int, trials: NDArray[np.uint64]) -> int:
-    """Return how many answers there are to a move of the root, 0 if one of them does not lose.
+def count_answers(tree: Tree, node: int, action: int, trials: NDArray[np.uint64], most: int) -> int:
+    """Return how many answers there are to a move of a node, 0 if one of them does not lose.
 
     They lose if the mover wins at once. Counts the trials, and those that won.
     """
     after, below, trial = scratch(STATE_WORDS), scratch(STATE_WORDS), scratch(STATE_WORDS)
     for w in range(STATE_WORDS):
-        after[w] = tree.states[0, w]
+        after[w] = tree.states[node, w]
     play(after, action)
     if outcome(after) != ONGOING:
         return 0
@@ -229,7 +259,7 @@ def count_answers(tree: Tree, action: int, trials: NDArray[np.uint64]) -> int:
         trials[0] += U1
         result = outcome(below)
         if result != ONGOING:
-            if not is_win(result, tree.states[0]):
+            if not is_win(result, tree.states[node]):
                 return 0
             continue
         if not may_end(below):
@@ -242,7 +272,7 @@ def count_answers(tree: Tree, action: int, trials: NDArray[np.uint64]) -> int:
                 wins = True
                 trials[1] += U1
                 break
-        if not wins or is_vain(trials):
+        if not wins or is_vain(trials, most):
             return 0
     return answers
 

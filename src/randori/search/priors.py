@@ -24,6 +24,7 @@ from randori.search.tree import (
     give_edge,
     is_whole,
     move_edge,
+    recall_logits,
     wake,
     word_of,
 )
@@ -135,7 +136,8 @@ def open_root(tree: Tree, urgency: np.float32) -> None:
     """Give all its moves to a root that was an inner node."""
     root = wide(0)
     if tree.nodes[root].first != NONE or tree.nodes[root].proven == UNKNOWN:
-        open_wholly(tree, root, tree.logits[root])
+        recall_logits(tree, root)
+        open_wholly(tree, root, tree.said)
     wake(tree, root, urgency)
     sort_root(tree)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from randori.games.kernels import inlined, prefetch, wide
 from randori.games.rules import MOST_LEGAL, NUM_LOGITS, planes
-from randori.search.backup import back_up, foil, force, proven_value, seize
+from randori.search.backup import back_up, foil, force, outwit, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
 from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
@@ -36,6 +36,8 @@ from randori.search.tree import (
     Trees,
     add_node,
     has_room,
+    keep_logits,
+    recall_logits,
 )
 
 DONE: int = wide(-1)
@@ -45,7 +47,7 @@ BUSY: int = wide(-3)
 
 
 EDGES_A_LINE = 64 // EDGE.itemsize
-LOGITS_A_LINE = 16
+LOGITS_A_LINE = 32
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
 NEAR = 24
@@ -73,9 +75,9 @@ class Knobs(NamedTuple):
     halving: NDArray[np.int32] = NO_HALVING
     """[m, n] see `halving_table`"""
     guard: bool = False
-    """look whether a move of the root wins in two, and whether the answer to any move that is tried
-    wins at once; go on while all of them are lost; not for trees that are rerooted: nodes that are
-    proven so lack most of their moves"""
+    """look whether the answer to any move that is tried wins at once, and whether a move of the
+    root or of a node that is visited again wins in two; go on while all moves are lost; not for
+    trees that are rerooted: nodes that are proven so lack most of their moves"""
 
 
 class Questions(NamedTuple):
@@ -155,10 +157,17 @@ def descend(tree: Tree, knobs: Knobs) -> int:
     node = wide(0)
     tree.path[0] = 0
     while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
+        if knobs.guard and node != 0 and tree.nodes[node].visits == 1:
+            if not has_room(tree, 1):
+                return NO_ROOM
+            outwit(tree, node)
+            if tree.nodes[node].proven != UNKNOWN:
+                break
         if tree.nodes[node].first == NONE:
             if not has_room(tree, 1):
                 return NO_ROOM
-            open_node(tree, node, tree.logits[node])
+            recall_logits(tree, node)
+            open_node(tree, node, tree.said)
             if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
                 break
         note(tree, node)
@@ -170,7 +179,8 @@ def descend(tree: Tree, knobs: Knobs) -> int:
         if edge == NONE:  # its list is used up
             if not has_room(tree, 1):
                 return NO_ROOM
-            open_node(tree, node, tree.logits[node])
+            recall_logits(tree, node)
+            open_node(tree, node, tree.said)
             edge = pick_edge(tree, node, knobs)
         child = wide(tree.edges[edge].child)
         if child == NONE:
@@ -320,9 +330,7 @@ def judge(
     elif NUM_LOGITS > MOST_LOGITS:
         open_node(tree, node, logits)
     else:
-        kept = tree.logits[node]
-        for p in range(NUM_LOGITS):
-            kept[p] = logits[p]
+        keep_logits(tree, node, logits)
     back_up(tree, node, value, knobs.solve)
 
 

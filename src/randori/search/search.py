@@ -29,6 +29,7 @@ from randori.search.tree import (
     live_edges,
     make_trees,
     plant,
+    recall_logits,
     tree_of,
 )
 
@@ -134,7 +135,8 @@ def open_one(trees: Trees, slot: int, node: int) -> bool:
         return True
     if not has_room(tree, 1):
         return False
-    open_wholly(tree, node, tree.logits[node])
+    recall_logits(tree, node)
+    open_wholly(tree, node, tree.said)
     return True
 
 

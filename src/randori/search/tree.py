@@ -39,8 +39,10 @@ PATH = 15
 """Nodes of a descent that are noted."""
 SPARE = 3
 """Whole lists that trees have room for at first: the root's, a new one, and the next root's."""
-MOST_LOGITS = 512
+MOST_LOGITS = 1024
 """Where there are more than this, moves are listed at once instead of keeping logits."""
+HALF, UPPER = np.uint32(0x8000), np.uint32(16)
+"""A float32 without its lower half, rounded, is as exact as what a network computes in bf16."""
 
 
 NODE = np.dtype(
@@ -55,7 +57,7 @@ NODE = np.dtype(
         ("value", np.float32),  # its own evaluation
         ("next", np.float32),  # the prior of the first move without an edge, NEVER or LATER
         ("proven", np.int8),  # UNKNOWN, WON, LOST or DRAWN
-        ("judged", np.int8),  # 1 once the evaluator has answered
+        ("judged", np.int8),  # 1 once the evaluator has answered, while that counts
     ],
     align=True,
 )
@@ -104,8 +106,9 @@ class Trees(NamedTuple):
     """[B, E] the same memory, a move a word"""
     edges: Any
     """[B, E] EDGE"""
-    logits: NDArray[np.float32]
-    """[B, N, P] what the evaluator said about the moves of nodes that are not all listed"""
+    logits: NDArray[np.uint16]
+    """[B, N, P] what the evaluator said about the moves of nodes that are not all listed: the
+    upper halves of float32"""
     used: NDArray[np.int32]
     """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
     or 0, how the root chooses, and how far it was searched for moves that win: in no, one or two"""
@@ -121,6 +124,8 @@ class Trees(NamedTuple):
     """[most_legal] scratch for drawing moves and noise"""
     odds: NDArray[np.float32]
     """[A] scratch for the softmax"""
+    said: NDArray[np.float32]
+    """[P] scratch for the logits of a node"""
     order: NDArray[np.int64]
     """[most_legal] scratch for the order of moves, and for the answers to one"""
     paths: NDArray[np.int32]
@@ -136,7 +141,7 @@ class Tree(NamedTuple):
     moves: Any
     packed: NDArray[np.uint64]
     edges: Any
-    logits: NDArray[np.float32]
+    logits: NDArray[np.uint16]
     used: NDArray[np.int32]
     listed: NDArray[np.int32]
     luck: NDArray[np.float32]
@@ -144,6 +149,7 @@ class Tree(NamedTuple):
     places: NDArray[np.int32]
     weights: NDArray[np.float64]
     odds: NDArray[np.float32]
+    said: NDArray[np.float32]
     order: NDArray[np.int64]
     path: NDArray[np.int32]
 
@@ -158,7 +164,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         moves.view(np.recarray),
         moves.view(np.uint64),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, nodes, kept_logits), dtype=np.float32),
+        np.zeros((slots, nodes, kept_logits), dtype=np.uint16),
         np.zeros((slots, 6), dtype=np.int32),
         np.zeros((slots, nodes), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
@@ -166,6 +172,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
         np.zeros(game.num_actions, dtype=np.float32),
+        np.zeros(game.num_logits, dtype=np.float32),
         np.zeros(game.most_legal, dtype=np.int64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
@@ -211,9 +218,26 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.places,
         trees.weights,
         trees.odds,
+        trees.said,
         trees.order,
         trees.paths[slot],
     )
+
+
+@inlined
+def keep_logits(tree: Tree, node: int, logits: NDArray[np.float32]) -> None:
+    """Keep what the evaluator said about a node's moves."""
+    kept, bits = tree.logits[node], logits.view(np.uint32)
+    for p in range(len(kept)):
+        kept[p] = np.uint16((bits[p] + HALF) >> UPPER)
+
+
+@inlined
+def recall_logits(tree: Tree, node: int) -> None:
+    """Put what was kept of a node into `said`."""
+    kept, bits = tree.logits[node], tree.said.view(np.uint32)
+    for p in range(len(kept)):
+        bits[p] = np.uint32(kept[p]) << UPPER
 
 
 def live_edges(tree: Tree, node: int) -> range:
