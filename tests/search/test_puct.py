@@ -225,7 +225,8 @@ class Naive:
             return WORTH[node.proven]
         if not node.judged:
             return self.expand(node)
-        if self.guard and self.solve and not node.is_root and node.visits == 2:
+        looks = self.guard and self.solve and self.game.has_threats
+        if looks and not node.is_root and node.visits == 2:
             self.outwit(node)
             if node.proven != UNKNOWN:
                 return WORTH[node.proven]

@@ -287,6 +287,7 @@ def bench_train(work: Work) -> Figures:
     from randori.learners.harvest import NO_REPLY
     from randori.learners.replay import Replay
     from randori.learners.settings import TrainConfig
+    from randori.learners.threads import Threads
     from randori.learners.trainer import Trainer, has_bf16
     from randori.learners.yields import Rows
     from randori.networks.build import build
@@ -307,12 +308,12 @@ def bench_train(work: Work) -> Figures:
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
         ))  # fmt: skip
     exact = TrainConfig(batch=work.batch, precision="fp32")
-    peer = _steps_per_s(Trainer(game, deepcopy(network), exact, device), replay, work)
+    peer = _steps_per_s(Trainer(game, deepcopy(network), exact, device, Threads()), replay, work)
     rate, precision = peer, "fp32"
     if has_bf16(device):
         precision = "bf16"
         rounded = replace(exact, precision="bf16")
-        rate = _steps_per_s(Trainer(game, network, rounded, device), replay, work)
+        rate = _steps_per_s(Trainer(game, network, rounded, device, Threads()), replay, work)
     return {
         "game": game.spec,
         "network": f"{work.blocks}×{work.channels}",

@@ -69,6 +69,9 @@ class Game:
     """With at most so many empty cells that takes a moment; 0 if it always does."""
     pass_action: int = -1
     """What hands the turn over when played, whether it is legal or not; -1 if there is no such."""
+    has_threats: bool = True
+    """Whether games are won by threats that no answer meets; if not, searches in play look for such
+    at the root alone."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Module constants of the kernels that an option changes, by name."""
     most_legal: int = 0
@@ -243,6 +246,7 @@ class Game:
             "STONE_WORDS": self.stone_planes * self.plane_words,
             "OWNER_WORDS": 2 * self.stone_planes * self.plane_words,
             "PASS_ACTION": self.pass_action,
+            "HAS_THREATS": self.has_threats,
         }
         home = cast(FunctionType, self.rules.play).__globals__
         holes = {**self.rules._asdict(), **facts}

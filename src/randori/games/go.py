@@ -462,6 +462,7 @@ def game(
         rules=Rules(start, legal, play, outcome, planes, num_legal, owners, may_end=may_end),
         constants=constants,
         evaluations={"liberties": liberties, "area": area},
+        has_threats=False,
         pass_action=size * size,
         num_actions=size * size + 1,
         num_words=constants["HISTORY"] + (cap if ko != "simple" else 1),

@@ -39,6 +39,7 @@ from randori.learners.status import (
     iteration_metrics,
     progress_of,
 )
+from randori.learners.threads import Threads
 from randori.learners.trainer import Trainer
 from randori.learners.yields import Batch, FinishedGame, Rows, Tally
 from randori.networks.build import build
@@ -70,7 +71,8 @@ class AlphaZero:
         on_card = torch.cuda.is_available() and not config.deterministic
         self._device = torch.device("cuda" if on_card else "cpu")
         network = build(config.network, signature_of(game))
-        self._trainer = Trainer(game, network, config.train, self._device)
+        chooses = None if config.deterministic else Threads()
+        self._trainer = Trainer(game, network, config.train, self._device, chooses)
         self._evaluator = make_evaluator(
             network, signature_of(game), config.runtime, config.precision
         )

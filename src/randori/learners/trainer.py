@@ -4,6 +4,7 @@ On a card the whole step is one captured graph: the host only draws the next bat
 """
 
 import math
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from randori.games.game import Game
 from randori.learners.losses import Losses, Targets, losses_of, parts_of, tensors_of
 from randori.learners.replay import Samples
 from randori.learners.settings import TrainConfig
+from randori.learners.threads import Threads
 from randori.networks.cuda_runtime import CAPTURING, cuda
 from randori.networks.grow import grow
 from randori.networks.heads import Outputs
@@ -34,7 +36,12 @@ class Trainer:
     """A network with its optimiser."""
 
     def __init__(
-        self, game: Game, network: nn.Module, config: TrainConfig, device: torch.device
+        self,
+        game: Game,
+        network: nn.Module,
+        config: TrainConfig,
+        device: torch.device,
+        threads: Threads | None = None,
     ) -> None:
         on_card = device.type == "cuda"
         self.network = network.to(device)
@@ -47,6 +54,7 @@ class Trainer:
         self.steps = 0
         self._config = config
         self._device = device
+        self._threads = threads
         self._in_bf16 = config.precision == "bf16" or (
             config.precision == "auto" and has_bf16(device)
         )
@@ -83,7 +91,8 @@ class Trainer:
         if self._stream is None:
             _set_rate(self._optimizer, rate)
             self._pull.fill_(pull)
-            self._move(targets)
+            with nullcontext() if self._threads is None else self._threads.step():
+                self._move(targets)
         else:
             with torch.cuda.stream(self._stream):
                 _set_rate(self._optimizer, rate)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.kernels import inlined, prefetch, wide
-from randori.games.rules import MOST_LEGAL, NUM_LOGITS, planes
+from randori.games.rules import HAS_THREATS, MOST_LEGAL, NUM_LOGITS, planes
 from randori.search.backup import back_up, foil, force, outwit, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
 from randori.search.priors import open_node, try_next, weigh_root
@@ -157,7 +157,7 @@ def descend(tree: Tree, knobs: Knobs) -> int:
     node = wide(0)
     tree.path[0] = 0
     while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
-        if knobs.guard and node != 0 and tree.nodes[node].visits == 1:
+        if knobs.guard and HAS_THREATS and node != 0 and tree.nodes[node].visits == 1:
             if not has_room(tree, 1):
                 return NO_ROOM
             outwit(tree, node)
