@@ -188,6 +188,8 @@ def test_visits_without_preference(made, rows_of):
         ("loss_trend", "sick", {"policy_loss": lambda i: 1.2 if i < 12 else 2.4}),
         ("loss_trend", "odd", {"value_loss": lambda i: 0.4 if i < 15 else 0.55}),
         ("loss_trend", "sick", {"learning_rate": 1e-9}),
+        ("loss_trend", "odd", {"policy_loss": 2.9, "policy_entropy": 1.8}),
+        ("loss_trend", "ok", {"policy_loss": lambda i: 4 - 0.05 * i, "policy_entropy": 1.8}),
         ("throughput", "odd", {"bare_share": 0.1}),
         ("throughput", "odd", {"evaluations_per_s": 50_000.0}),
         ("throughput", "odd", {"paused_share": 0.5}),

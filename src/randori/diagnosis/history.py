@@ -12,6 +12,8 @@ RECENT = 5
 """Newest iterations that make up the present."""
 NO_RATE = 1e-7
 """Learning rates below this change no weight that counts."""
+FAR = 0.7
+"""Nats between a policy and its targets that are many; Othello comes to 0.4, Connect 4 to 0.1."""
 NO_METRICS = "the metrics of this run do not say"
 
 
@@ -101,11 +103,26 @@ def losses(evidence: Evidence) -> Finding:
     if verdict != "ok":
         sentence = f"the {worst} loss has risen by {percent(rise)} above its best{rate}"
         advice = "lower train.learning_rate or train.reuse; enlarge window, so that it forgets less"
+    if verdict == "ok" and above and _lags(above):
+        verdict = "odd"
+        sentence = "the policy stays far from what the searches find: the network cannot say it"
+        advice = (
+            "network.policy=planes where the game has it; more network.channels and blocks; a game "
+            "whose policy is a sum of factors may need others"
+        )
     if rates and max(rates) < NO_RATE:
         verdict, sentence = "sick", f"the learning rate is practically nothing ({max(rates):.2g})"
         advice = "raise train.learning_rate"
     return measure.found(policy[-1], f"{policy[-1]:.3f}", verdict, sentence, advice, policy,
                          value_loss=value[-1] if value else None, rises=rises)  # fmt: skip
+
+
+def _lags(above: Sequence[float]) -> bool:
+    """Tell whether a policy is far above its floor, and is not on its way down."""
+    if len(above) < 12:
+        return False
+    *_, before, last = (float(np.mean(part)) for part in np.array_split(np.asarray(above), 4))
+    return last > FAR and last > 0.9 * before
 
 
 def _rise(series: Sequence[float]) -> float:
