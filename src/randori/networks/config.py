@@ -45,7 +45,7 @@ class NetworkConfig:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a game asks of a network: the planes it shows and the policy sub-heads it reads."""
+    """What a game asks of a network: the planes it shows and the logits it reads."""
 
     planes: int
     height: int
@@ -63,7 +63,7 @@ class Signature:
 
     @property
     def num_logits(self) -> int:
-        """Logits a position, all sub-heads one after the other."""
+        """Logits a position, all factors one after the other."""
         return sum(self.factors)
 
     @property

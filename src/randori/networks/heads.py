@@ -25,8 +25,11 @@ class Factors(nn.Module):
     def __init__(self, features: int, signature: Signature) -> None:
         super().__init__()
         sizes = signature.subheads or signature.factors
-        self.sums: Tensor | None
-        self.register_buffer("sums", _sums_of(signature), persistent=False)
+        parts = torch.tensor(signature.parts) if signature.parts else None  # −1: no more of them
+        self.parts: Tensor | None
+        self.register_buffer(
+            "parts", None if parts is None else parts % (sum(sizes) + 1), persistent=False
+        )
         if len(sizes) == 1:
             self.stages = nn.ModuleList([nn.Linear(features, sizes[0])])
             return
@@ -40,21 +43,15 @@ class Factors(nn.Module):
         )
 
     def forward(self, features: Tensor) -> Tensor:
-        """Run the chain; the sub-heads' logits come out one after the other."""
-        parts: list[Tensor] = []
+        """Run the chain; its logits come out one factor after the other."""
+        said: list[Tensor] = []
         for stage in self.stages:
-            parts.append(stage(torch.cat([features, *parts], 1) if parts else features))
-        logits = (torch.cat(parts, 1) if len(parts) > 1 else parts[0]).float()
-        return logits if self.sums is None else logits @ self.sums.float()
-
-
-def _sums_of(signature: Signature) -> Tensor | None:
-    """Return ones [sub-heads' logits, P] where one is part of a sum; None where there are none."""
-    if not signature.parts:
-        return None
-    sums = torch.zeros(sum(signature.subheads) + 1, signature.num_logits)
-    sums.scatter_(0, torch.tensor(signature.parts).T % len(sums), 1.0)  # −1 is the last row
-    return sums[:-1].clone()
+            said.append(stage(torch.cat([features, *said], 1) if said else features))
+        logits = (torch.cat(said, 1) if len(said) > 1 else said[0]).float()
+        if self.parts is None:
+            return logits
+        padded = nn.functional.pad(logits, (0, 1))  # what is no part adds nothing
+        return padded.index_select(1, self.parts.flatten()).unflatten(1, self.parts.shape).sum(2)
 
 
 class PolicyHead(nn.Module):
@@ -85,7 +82,7 @@ class PlanesHead(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Convolve, and pick the cells that are logits."""
         logits: Tensor = self.planes(self.conv(x)).flatten(1)
-        return logits[:, self.spots].float()
+        return logits.index_select(1, self.spots).float()
 
 
 class Outputs(NamedTuple):
