@@ -47,6 +47,23 @@ def test_an_exported_model_says_the_same_in_less_space(trained: Path, tmp_path: 
     assert again == size, "exporting twice changes nothing"
 
 
+def test_a_model_from_before_there_were_planes_says_the_same(tmp_path: Path) -> None:
+    game, shape = load_game("shobu"), NetworkConfig(blocks=1, channels=8, policy="dense")
+    network = build(shape, signature_of(game)).eval()
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    info = model_info(game, shape)
+    del info["network"]["policy"]
+    old, exported = tmp_path / "old.safetensors", tmp_path / "exported.safetensors"
+    write_model(old, weights, info)
+    export_model(old, exported)
+    assert read_model(exported).info["network"]["policy"] == "dense"
+    planes = torch.rand(5, 8, 4, 4)
+    with torch.no_grad():
+        for path, tolerance in ((old, 0.0), (exported, 5e-3)):
+            for ours, theirs in zip(load_network(game, path)(planes), network(planes), strict=True):
+                assert torch.allclose(ours, theirs, rtol=0.0, atol=tolerance)
+
+
 def test_az_alone_takes_the_shipped_model(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,9 +2,12 @@
 
 import json
 import sys
+from itertools import groupby
+from types import SimpleNamespace
 
 import pytest
 
+from randori.cli import bench
 from randori.games.registry import GAMES
 
 SMALL = [
@@ -26,7 +29,8 @@ SMALL = [
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
     for name, value in (("BARE_SECONDS", 0.05), ("ROUNDS", 2), ("REPEATS", 1),
-                        ("PERFT_SECONDS", 0.0), ("TRAIN_ROWS", 64)):  # fmt: skip
+                        ("PERFT_SECONDS", 0.0), ("TRAIN_ROWS", 64),
+                        ("PIECE_SECONDS", 0.05)):  # fmt: skip
         monkeypatch.setattr(f"randori.cli.bench.{name}", value)
 
 
@@ -69,8 +73,37 @@ def test_solver(randori):
 def test_train(randori):
     figures = randori("bench", "train", "tictactoe", *SMALL, "--batch=16", "--json").json
     assert figures["samples_per_s"] == pytest.approx(16 * figures["steps_per_s"])
+    assert figures["seconds"] > 0.2, "measured, not asked for"
     assert figures["times_fp32"] > 0
     assert (figures["precision"] == "bf16") == (figures["times_fp32"] != 1.0)
+
+
+class Paced:
+    """A trainer whose steps cost seconds of a clock that nothing else moves."""
+
+    def __init__(self, name, cost, clock, log):
+        self.name, self.cost, self.clock, self.log = name, cost, clock, log
+
+    def targets_of(self, samples):
+        return samples
+
+    def step(self, targets, rate_share):
+        self.log.append(self.name)
+        self.clock[0] += self.cost
+
+    def finish(self):
+        pass
+
+
+def test_precisions_train_in_turn(monkeypatch):
+    clock, log = [0.0], []
+    monkeypatch.setattr(bench, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(bench, "PIECE_SECONDS", 2.0)
+    trainers = [Paced("fp32", 1.0, clock, log), Paced("bf16", 0.5, clock, log)]
+    replay = SimpleNamespace(sample=lambda rng, batch: None)
+    assert bench._time_steps(trainers, replay, bench.Work(seconds=4.0)) == [(4, 4.0), (8, 4.0)]
+    turns = [name for name, _ in groupby(log[2 * bench.WARM_STEPS :])]
+    assert turns == ["fp32", "bf16", "fp32", "bf16"]
 
 
 def test_all(randori):

@@ -38,6 +38,7 @@ def row_of(words: str) -> State:
 
 OWN_TEXT = replace(GAME, set_up=None, position_text=words_of, parse_position=row_of)
 HIDDEN = np.zeros(1, dtype=np.int64)
+PARTS_TWICE = np.array(8 * [[2, -1, -1]] + [[4, -1, 4]], dtype=np.int32)
 
 
 @pytest.mark.parametrize("spec", [*GAMES, HEX, f"{HEX}:size=9"])
@@ -362,9 +363,15 @@ BROKEN: list[tuple[str, Game, str]] = [
      "expected factor 1 in 9..17, found 0..8"),
     ("facts", replace(GAME, spots=np.arange(8, dtype=np.int32)), "spots of (9,), found (8,)"),
     ("facts", replace(GAME, spots=np.zeros(9, dtype=np.int32)), "a spot of its own"),
-    ("facts", replace(GAME, subheads=(3, 3)), "expected parts of 9 logits, found 0"),
+    ("facts", replace(GAME, spots=np.arange(-1, 8, dtype=np.int32)),
+     "expected spots in 0..36863, 4096 planes, found -1..7"),
+    ("facts", replace(GAME, spots=np.arange(36856, 36865, dtype=np.int32)),
+     "expected spots in 0..36863, 4096 planes, found 36856..36864"),
+    ("facts", replace(GAME, subheads=(3, 3)), "expected parts of (9, 1), found (0, 1)"),
     ("facts", replace(GAME, subheads=(3, 3), parts=np.full((9, 2), 6, dtype=np.int32)),
      "expected parts in -1..5, found 6..6"),
+    ("facts", replace(GAME, subheads=(3, 3), parts=PARTS_TWICE),
+     "expected every part of a logit once, found [[4, 4]]"),
     ("kernels", with_rules(play=index_too_far),
      "raised IndexError: index 3 is out of bounds for axis 0 with size 3"),
     ("kernels", with_rules(outcome=no_answer), "a whole number from outcome, found None"),

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -134,6 +135,23 @@ def test_a_function_that_is_called_like_a_kernel_stays() -> None:
     game = load_game("tictactoe")
     state = game.new_state()
     assert game.uncompiled(play_by_hand)(state) == game.kernel(play_by_hand)(state) == 3
+
+
+def four_more(state: NDArray[np.uint64]) -> int:
+    return int(state[0]) + 4
+
+
+outcome = numba.njit(four_more)
+
+
+def judge_by_hand(state: NDArray[np.uint64]) -> int:
+    return int(outcome(state))
+
+
+def test_so_does_one_that_is_compiled_already() -> None:
+    game = load_game("tictactoe")
+    state = game.new_state()
+    assert game.uncompiled(judge_by_hand)(state) == game.kernel(judge_by_hand)(state) == 4
 
 
 def test_two_versions_of_a_rule_in_one_file() -> None:

@@ -66,12 +66,13 @@ def test_what_is_lent_is_repaid(
         assert SHORT * LONGER in search.trees.nodes[0].held, "lists grew with leaves in flight"
 
 
-def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:
+@pytest.mark.parametrize("guard", [True, False])
+def test_no_leaf_is_asked_about_twice(guard: bool, hashed: Build) -> None:
     game = load_game("connect4")
     evaluator = hashed(game)
     asked_in_all = []
     config = SearchConfig(cache_mb=0.0)
-    search = Search(game, evaluator, config, slots=2, leaves=LEAVES, guard=False)
+    search = Search(game, evaluator, config, slots=2, leaves=LEAVES, guard=guard)
     launch = search._lane.launch
 
     def watch(count: int) -> None:
@@ -94,7 +95,9 @@ def test_no_leaf_is_asked_about_twice(hashed: Build) -> None:
         int(search.trees.nodes[slot, : search.trees.used[slot, NODES]].judged.sum())
         for slot in (0, 1)
     )
-    assert judged == len(asked_in_all) == search.evaluations
+    assert len(asked_in_all) == search.evaluations
+    if not guard:  # with it, a node that is found to win in two forgets what was said of it
+        assert judged == len(asked_in_all)
 
 
 @pytest.mark.parametrize(

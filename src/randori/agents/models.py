@@ -13,7 +13,7 @@ from randori.agents.shapes import export_shapes
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.networks.build import build
-from randori.networks.config import NetworkConfig, Signature
+from randori.networks.config import NetworkConfig, Signature, brought_up_to_date
 from randori.networks.resnet import ResNet
 from randori.runs.checkpoint import Model, read_model, write_model
 from randori.runs.config import from_dict, to_dict
@@ -42,8 +42,7 @@ def export_model(source: Path, target: Path) -> int:
     if "sets" in model.info:  # local shapes, not a network
         export_shapes(model, target)
         return target.stat().st_size
-    shape = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
-    shape = replace(shape, reply=False, ownership=False)
+    shape = replace(stored_config(model), reply=False, ownership=False)
     weights = {
         name: array.astype(np.float16) if array.ndim > 1 else array
         for name, array in without_side_tasks(model.weights).items()
@@ -74,6 +73,12 @@ def model_info(game: Game, config: NetworkConfig, **counters: Any) -> dict[str, 
     return {"game": game.identity, "network": to_dict(config), **counters}
 
 
+def stored_config(model: Model) -> NetworkConfig:
+    """Return the shape of a model's network."""
+    stored = brought_up_to_date(model.info.get("network"))
+    return from_dict(NetworkConfig, stored, str(model.path))
+
+
 def load_network(game: Game, path: Path) -> nn.Module:
     """Read a model from a run folder, a checkpoint or a file; it must be for this game."""
     return network_of(game, read_model(path))
@@ -87,7 +92,7 @@ def network_of(game: Game, model: Model) -> nn.Module:
     if not isinstance(model.info.get("network"), dict):
         what = "shapes: use shapes:PATH" if "theta" in model.weights else "something else"
         raise UserError(f"{model.path} holds no network but {what}")
-    config = from_dict(NetworkConfig, model.info.get("network"), str(model.path))
+    config = stored_config(model)
     with torch.random.fork_rng(devices=[]):  # whoever loads a model keeps its dice
         network = build(config, signature_of(game))
     tensors = {name: torch.tensor(array).float() for name, array in model.weights.items()}

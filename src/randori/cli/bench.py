@@ -41,6 +41,8 @@ PERFT_SECONDS = 0.4
 BARE_SECONDS = 2.0
 ROUNDS = 4
 WARM_STEPS = 5
+PIECE_SECONDS = 0.5
+"""How long gradient steps of one precision go on before it is the other one's turn."""
 TRAIN_ROWS = 20_000
 PEER_GAMES = {
     "othello": "othello",
@@ -287,7 +289,6 @@ def bench_train(work: Work) -> Figures:
     from randori.learners.harvest import NO_REPLY
     from randori.learners.replay import Replay
     from randori.learners.settings import TrainConfig
-    from randori.learners.threads import Threads
     from randori.learners.trainer import Trainer, has_bf16
     from randori.learners.yields import Rows
     from randori.networks.build import build
@@ -308,43 +309,49 @@ def bench_train(work: Work) -> Figures:
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
         ))  # fmt: skip
     exact = TrainConfig(batch=work.batch, precision="fp32")
-    peer = _steps_per_s(Trainer(game, deepcopy(network), exact, device, Threads()), replay, work)
-    rate, precision = peer, "fp32"
-    if has_bf16(device):
-        precision = "bf16"
-        rounded = replace(exact, precision="bf16")
-        rate = _steps_per_s(Trainer(game, network, rounded, device, Threads()), replay, work)
+    configs = [exact, replace(exact, precision="bf16")] if has_bf16(device) else [exact]
+    # Without `Threads`: what else runs on the machine shall meet both alike.
+    trainers = [Trainer(game, deepcopy(network), config, device) for config in configs]
+    taken = _time_steps(trainers, replay, work)
+    rates = [steps / seconds for steps, seconds in taken]
+    rate = rates[-1]
     return {
         "game": game.spec,
         "network": f"{work.blocks}×{work.channels}",
         "device": device.type,
-        "precision": precision,
-        "seconds": work.seconds,
+        "precision": configs[-1].precision,
+        "seconds": taken[-1][1],
         "batch": work.batch,
         "steps_per_s": rate,
         "samples_per_s": rate * work.batch,
-        "times_fp32": rate / peer,
+        "times_fp32": rate / rates[0],
     }
 
 
-def _steps_per_s(trainer: "Trainer", replay: "Replay", work: Work) -> float:
-    """Take gradient steps for so many seconds."""
+def _time_steps(trainers: list["Trainer"], replay: "Replay", work: Work) -> list[tuple[int, float]]:
+    """Let trainers take gradient steps in turn; return how many each took, in which seconds."""
     from randori.learners.replay import drawn_ahead
 
     rng = np.random.default_rng(1)
-    steps, start = -WARM_STEPS, perf_counter()
-    for targets in drawn_ahead(
-        lambda: trainer.targets_of(replay.sample(rng, work.batch)), sys.maxsize
-    ):
-        trainer.step(targets, 1.0)
-        steps += 1
-        if steps == 0:
-            trainer.finish()
+    ready = drawn_ahead(lambda: trainers[0].targets_of(replay.sample(rng, work.batch)), sys.maxsize)
+    for trainer in trainers:
+        for _ in range(WARM_STEPS):
+            trainer.step(next(ready), 1.0)
+        trainer.finish()
+    taken = [(0, 0.0) for _ in trainers]
+    piece = min(PIECE_SECONDS, work.seconds)
+    while taken[0][0] == 0 or min(seconds for _, seconds in taken) < work.seconds:
+        for turn, trainer in enumerate(trainers):
+            steps, before = taken[turn]
             start = perf_counter()
-        elif steps > 0 and perf_counter() - start > work.seconds:
-            break
-    trainer.finish()
-    return steps / (perf_counter() - start)
+            for targets in ready:
+                trainer.step(targets, 1.0)
+                steps += 1
+                if perf_counter() - start >= piece:
+                    break
+            trainer.finish()
+            taken[turn] = steps, before + perf_counter() - start
+    return taken
 
 
 def bench_alphabeta(work: Work) -> Figures:

@@ -138,7 +138,7 @@ def _branch(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
 
 def _untried(tree: Tree, node: int, edge: int, bonus: Bonus) -> Branch:
     move, above = tree.moves[edge], tree.nodes[node]
-    if above.proven == WON and not above.judged:  # one of several moves that win at once
+    if above.proven == WON and not above.judged:  # then its list is moves that win
         return Branch(int(move.action), q=EXACT["win"], u=0.0, proven="win")
     u = bonus(int(above.visits), float(move.prior), 0)
     return Branch(int(move.action), 0, float(move.prior), u=u)

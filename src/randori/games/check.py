@@ -38,6 +38,8 @@ MOST_PLIES = 600
 """No new game begins after so many: long games need fewer to be judged."""
 CLOSE_LOOKS = 30
 """Positions whose texts are read back."""
+MOST_PLANES = 4096
+"""Planes that a policy by convolution may have: more is a slip, and would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -137,13 +139,21 @@ def _check_heads(trial: Trial) -> None:
     spots, parts, subheads = game.spots, game.parts, sum(game.subheads)
     if len(spots):
         trial.uphold("facts", spots.shape == (number,), f"spots of ({number},)", spots.shape)
-        are_apart = len(set(spots.tolist())) == number and int(spots.min()) >= 0
+        room = MOST_PLANES * game.cells
+        is_inside = bool(((spots >= 0) & (spots < room)).all())
+        expected = f"spots in 0..{room - 1}, {MOST_PLANES} planes"
+        trial.uphold("facts", is_inside, expected, f"{spots.min()}..{spots.max()}")
+        are_apart = len(set(spots.tolist())) == number
         trial.uphold("facts", are_apart, "every logit at a spot of its own", spots)
     if len(parts) or subheads:
-        trial.uphold("facts", len(parts) == number, f"parts of {number} logits", len(parts))
+        shape = (number, parts.shape[-1])
+        trial.uphold("facts", parts.shape == shape, f"parts of {shape}", parts.shape)
         is_inside = bool(((parts >= -1) & (parts < subheads)).all())
         expected = f"parts in -1..{subheads - 1}"
         trial.uphold("facts", is_inside, expected, f"{parts.min()}..{parts.max()}")
+        rows = [[part for part in row if part >= 0] for row in parts.tolist()]
+        twice = [row for row in rows if len(set(row)) < len(row)]
+        trial.uphold("facts", not twice, "every part of a logit once", twice[:1])
 
 
 def _check_functions(trial: Trial) -> None:

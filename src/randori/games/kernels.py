@@ -114,7 +114,7 @@ class Bindings:
     holes: Mapping[str, Any] = field(default_factory=dict)
     """names that change everywhere else"""
     left_open: Mapping[str, Any] = field(default_factory=dict)
-    """what stands under such a name before it changes; a file's own function of that name stays"""
+    """what stands under such a name before it changes; a file's own thing of that name stays"""
 
     def filled(self, holes: Mapping[str, Any]) -> "Bindings":
         """Return the same with more holes filled."""
@@ -126,12 +126,8 @@ class Bindings:
         if around is self.home:
             return {**around, **self.constants}
         own = {name: around.get(name) for name in self.left_open}
-        kept = {n: f for n, f in own.items() if _is_another(f, self.left_open[n])}
+        kept = {n: f for n, f in own.items() if f is not None and f is not self.left_open[n]}
         return {**around, **self.holes, **kept}
-
-
-def _is_another(function: Any, placeholder: Any) -> bool:
-    return isinstance(function, FunctionType) and function is not placeholder
 
 
 def specialise(

@@ -10,6 +10,7 @@ from randori.learners import curriculum, presets, shapes
 from randori.learners.curriculum import Stoppable
 from randori.learners.settings import FIXED, AlphaZeroConfig
 from randori.learners.status import Counters, Listener, Status
+from randori.networks.config import brought_up_to_date
 from randori.runs.config import from_dict
 from randori.runs.folder import Run
 
@@ -66,5 +67,7 @@ def find_learner(name: str) -> Kind:
 
 def config_of(run: Run) -> Any:
     """Return the settings of a run."""
-    kind = find_learner(run.learner)
-    return from_dict(kind.config, run.config, str(run.path / "config.json"))
+    kind, stored = find_learner(run.learner), run.config
+    if "network" in stored:
+        stored = {**stored, "network": brought_up_to_date(stored["network"])}
+    return from_dict(kind.config, stored, str(run.path / "config.json"))

@@ -2,7 +2,8 @@
 
 The libraries below torch let threads wait for each other by spinning. With a core for each that is
 fast; on cores that something else keeps busy a step can take thirty times as long as with one
-thread, which never waits. So both are tried as the run goes on, the slower one ever more rarely.
+thread, which never waits. So steps begin with one thread, and the other choice is tried as the run
+goes on, ever more rarely while it is the slower one.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import torch
 FIRST_STEPS = 2
 """Steps that do not count: libraries choose their kernels in them."""
 SOONEST, LATEST = 8, 1024
-"""Steps from one trial of the other number to the next."""
+"""Steps from one trial of the other choice to the next."""
 PATIENCE = 20
 """A trial that took as long as n steps is followed by n times as many of them without one."""
 MEMORY = 0.8
@@ -22,7 +23,10 @@ MEMORY = 0.8
 
 
 class Threads:
-    """Gives steps their threads, and times them."""
+    """Gives steps their threads, and times them.
+
+    `most` stands for all of them; none given is as many as torch has when a step begins.
+    """
 
     def __init__(
         self,
@@ -30,52 +34,52 @@ class Threads:
         clock: Callable[[], float] = perf_counter,
         give: Callable[[int], None] = torch.set_num_threads,
     ) -> None:
-        self._most = torch.get_num_threads() if most is None else most
+        self._most = most
         self._clock, self._give = clock, give
-        self._now, self._other = self._most, 1
-        self._times: dict[int, float] = {}
+        self._has_all = False
+        self._times: dict[bool, float] = {}  # of a step, by whether it has all threads
         self._steps = 0
         self._since, self._pause = 0, SOONEST
 
     @contextmanager
     def step(self) -> Iterator[None]:
         """Run one step with the number of threads that it shall have."""
-        if self._most == 1:
+        most = torch.get_num_threads() if self._most is None else self._most
+        if most == 1:
             yield
             return
         is_trial = self._is_due()
-        number = self._other if is_trial else self._now
-        self._give(number)
+        self._give(most if self._has_all != is_trial else 1)
         start = self._clock()
         try:
             yield
         finally:
-            self._give(self._most)
-        self._note(number, self._clock() - start, is_trial)
+            self._give(most)
+        self._note(self._clock() - start, is_trial)
 
     def _is_due(self) -> bool:
-        """Tell whether to try the other number: after a while, or once this one is slower."""
-        known = self._times.get(self._other)
+        """Tell whether to try the other choice: after a while, or once this one is slower."""
+        known = self._times.get(not self._has_all)
         if known is None:
             return self._since > 0  # at once: a step may take seconds
         if self._since < SOONEST:
             return False
-        return self._since >= self._pause or known < self._times[self._now]
+        return self._since >= self._pause or known < self._times[self._has_all]
 
-    def _note(self, number: int, seconds: float, is_trial: bool) -> None:
+    def _note(self, seconds: float, is_trial: bool) -> None:
         self._steps += 1
         if self._steps <= FIRST_STEPS:
             return
         self._since += 1
         if not is_trial:
-            before = self._times.get(number, seconds)
-            self._times[number] = MEMORY * before + (1 - MEMORY) * seconds
+            before = self._times.get(self._has_all, seconds)
+            self._times[self._has_all] = MEMORY * before + (1 - MEMORY) * seconds
             return
         self._since = 0
-        self._times[number] = seconds
-        if seconds < self._times[self._now]:
-            self._now, self._other = self._other, self._now
+        self._times[not self._has_all] = seconds
+        if seconds < self._times[self._has_all]:
+            self._has_all = not self._has_all
             self._pause = SOONEST
         else:
-            wasted = seconds / self._times[self._now]
+            wasted = seconds / self._times[self._has_all]
             self._pause = min(max(2 * self._pause, round(PATIENCE * wasted)), LATEST)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from randori.agents.models import network_of, signature_of, without_side_tasks
+from randori.agents.models import network_of, signature_of, stored_config, without_side_tasks
 from randori.errors import UserError
 from randori.games.check import check
 from randori.games.game import Game
@@ -24,7 +24,7 @@ from randori.networks.config import NetworkConfig
 from randori.networks.grow import grow
 from randori.runs.atomic import explained, write_text
 from randori.runs.checkpoint import Model, latest_checkpoint, read_model, write_model
-from randori.runs.config import from_dict, override, to_dict
+from randori.runs.config import override, to_dict
 from randori.runs.folder import Run, create_run, locked, open_run, save_run
 from randori.runs.metrics import rewind
 from randori.runs.shards import drop_shards
@@ -68,10 +68,10 @@ def start_run(
 
 def network_config(source: Path, wanted: NetworkConfig) -> NetworkConfig:
     """Return the shape of a model, with the side tasks that are `wanted`."""
-    stored = read_model(source).info.get("network")
-    if not isinstance(stored, dict):
+    model = read_model(source)
+    if not isinstance(model.info.get("network"), dict):
         raise UserError(f"{source} holds no network to begin with; --learner shapes reads shapes")
-    shape = from_dict(NetworkConfig, stored, str(source))
+    shape = stored_config(model)
     if shape.kind != "resnet":
         return shape
     return replace(shape, reply=wanted.reply, ownership=wanted.ownership)

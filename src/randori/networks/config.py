@@ -1,7 +1,7 @@
 """What to build and what a game asks for, as plain values: importing this needs no torch."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from randori.errors import UserError
 
@@ -41,6 +41,14 @@ class NetworkConfig:
             )
         if not 0 <= self.dropout < 1:
             raise UserError(f"network.dropout must be in [0, 1), not {self.dropout}")
+
+
+def brought_up_to_date(stored: Any) -> Any:
+    """Return the stored settings of a network with those that are newer than they are.
+
+    Before there was a choice of policies, every one was dense.
+    """
+    return {"policy": "dense", **stored} if isinstance(stored, dict) else stored
 
 
 @dataclass(frozen=True)

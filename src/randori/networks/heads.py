@@ -51,7 +51,7 @@ class Factors(nn.Module):
         if self.parts is None:
             return logits
         padded = nn.functional.pad(logits, (0, 1))  # what is no part adds nothing
-        return padded.index_select(1, self.parts.flatten()).unflatten(1, self.parts.shape).sum(2)
+        return padded.index_select(1, self.parts.flatten()).view(-1, *self.parts.shape).sum(2)
 
 
 class PolicyHead(nn.Module):
