@@ -99,6 +99,8 @@ class Naive:
     guard: bool = True
     """Whether every move is looked at when it is tried: does the opponent win at once?"""
     words: Any = field(init=False)
+    line: list[Any] = field(default_factory=list)
+    """What stands above the node that is simulated."""
 
     def __post_init__(self) -> None:
         self.words = np.zeros(self.game.input_words, dtype=np.uint64)
@@ -240,13 +242,23 @@ class Naive:
             self.game.plain.play(state, edge.action)
             edge.child = self.node(state)
             if self.guard and self.solve:
-                self.foil(edge.child)
+                if self.comes_again([*self.line, node.state], state):
+                    edge.child.proven = DRAWN
+                else:
+                    self.foil(edge.child)
+        self.line.append(node.state)
         value = -self.simulate(edge.child)
+        self.line.pop()
         edge.tried += 1
         edge.q = value if edge.tried == 1 else edge.q + (value - edge.q) / F(edge.tried)
         if self.solve:
             self.conclude(node)
         return WORTH.get(node.proven, value)
+
+    def comes_again(self, line: list[Any], state: Any) -> bool:
+        """Tell whether the same stones stand in the line, with the same side to move."""
+        same_side = [above for above in line if (int(above[0]) - int(state[0])) % 2 == 0]
+        return any(np.array_equal(above[1:], state[1:]) for above in same_side)
 
     def expand(self, node: Node) -> np.float32:
         self.game.plain.planes(node.state, self.words)

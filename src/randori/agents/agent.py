@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.games.position import Position
+from randori.search.past import Past, past_of
 from randori.search.search import Analysis
 
 RESIGN = -1
@@ -40,6 +41,13 @@ class Analyst(Player, Protocol):
         """Look at one position that is not over."""
 
 
+class Heeder(Player, Protocol):
+    """A player that wants to know what a game has had, lest it go round in circles."""
+
+    def heed(self, past: Past) -> None:
+        """Hear the keys of what the games of the next call had before; none if it is not called."""
+
+
 @dataclass(frozen=True)
 class Agent:
     """A player by the name that its spec gives it."""
@@ -66,6 +74,7 @@ class Agent:
     def choose(self, position: Position) -> str:
         """Pick a move, as text."""
         self._expect_ongoing(position)
+        self._tell(position)
         action = int(self.act(position.state[None].copy(), self._rng)[0])
         if action == RESIGN:
             raise UserError(f"agent {self.spec!r} gives up: {self.last_words.get(0, 'no reason')}")
@@ -77,8 +86,23 @@ class Agent:
         analyse = getattr(self.player, "analyse", None)
         if analyse is None:
             raise UserError(f"agent {self.spec!r} picks moves but cannot analyse")
+        self._tell(position)
         analysis: Analysis = analyse(position.state.copy(), self._rng)
         return analysis
+
+    def heed(self, past: Past) -> None:
+        """Tell the player, if it wants to know, what the games of the next call had before."""
+        if self.heeds:
+            cast(Heeder, self.player).heed(past)
+
+    @property
+    def heeds(self) -> bool:
+        """Whether `heed` makes a difference."""
+        return hasattr(self.player, "heed")
+
+    def _tell(self, position: Position) -> None:
+        if self.heeds:
+            self.heed(past_of(position))
 
     @property
     def last_words(self) -> Mapping[int, str]:

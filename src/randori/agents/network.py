@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.search.evaluator import Evaluator
+from randori.search.past import Past
 from randori.search.search import Analysis, Move, Search, SearchConfig
 from randori.search.symmetric import SymmetricEvaluator, Turns
 
@@ -58,6 +59,11 @@ class SearchPlayer:
     ) -> None:
         self._searches = SearchPool(game, evaluator, config)
         self._temperature_plies = temperature_plies
+        self._past: Past | None = None
+
+    def heed(self, past: Past) -> None:
+        """Hear what the games of the next positions have had before."""
+        self._past = past
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Search every position and pick its best move, or one by visits early on."""
@@ -76,14 +82,16 @@ class SearchPlayer:
     def search_all(self, states: NDArray[np.uint64]) -> Search:
         """Search every position; slot i is that of position i."""
         search = self._searches.fit(len(states))
-        search.set_roots(states)
+        past, self._past = self._past, None
+        search.set_roots(states, past)
         search.run()
         return search
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Search one position."""
         search = self._searches.fit(1)
-        search.set_roots(state[None])
+        past, self._past = self._past, None
+        search.set_roots(state[None], past)
         search.run(skip_forced=False)
         return search.analysis()
 

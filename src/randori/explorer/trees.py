@@ -11,6 +11,7 @@ from randori.games.dice import Dice, seed_dice
 from randori.games.game import Game
 from randori.games.position import Position
 from randori.search.evaluator import Evaluator
+from randori.search.past import past_of
 from randori.search.search import Search, SearchConfig
 from randori.search.tree import make_trees, tree_of
 from randori.search.uct import Uct
@@ -34,7 +35,7 @@ class PuctEngine:
     def study(self, position: Position) -> "PuctStudy":
         """Plant a tree of its own and ask the network about the root."""
         self.search.trees = make_trees(1, *self._room, self.game)
-        self.search.set_roots(position.state[None].copy())
+        self.search.set_roots(position.state[None].copy(), past_of(position))
         with stoppable():  # a question left open would be answered to the wrong tree
             self.search.run(0, skip_forced=False)
         return PuctStudy(self, position)

@@ -72,6 +72,9 @@ class Game:
     has_threats: bool = True
     """Whether games are won by threats that no answer meets; if not, searches in play look for such
     at the root alone."""
+    can_repeat: bool = True
+    """Whether a position can come again; searches in play take that for a draw, so that agents do
+    not go round in circles. If not, or if the state itself knows the past, they need not look."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Module constants of the kernels that an option changes, by name."""
     most_legal: int = 0
@@ -247,6 +250,7 @@ class Game:
             "OWNER_WORDS": 2 * self.stone_planes * self.plane_words,
             "PASS_ACTION": self.pass_action,
             "HAS_THREATS": self.has_threats,
+            "CAN_REPEAT": self.can_repeat,
         }
         home = cast(FunctionType, self.rules.play).__globals__
         holes = {**self.rules._asdict(), **facts}

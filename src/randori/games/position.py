@@ -1,6 +1,7 @@
 """A position for people: a value with words in and words out, over any game."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
@@ -25,6 +26,8 @@ class Position:
 
     game: Game
     state: State
+    before: "Position | None" = field(default=None, repr=False)
+    """The one that a move led here from."""
 
     def __post_init__(self) -> None:
         self.state.setflags(write=False)
@@ -105,7 +108,14 @@ class Position:
         action = self.parse(move)
         state = self.state.copy()
         self.game.plain.play(state, action)
-        return Position(self.game, state)
+        return Position(self.game, state, self)
+
+    def past(self) -> Iterator["Position"]:
+        """Walk back through the positions before this one, the last first."""
+        before = self.before
+        while before is not None:
+            yield before
+            before = before.before
 
     def text(self) -> str:
         """Write the position so that `Game.position` reads it back."""

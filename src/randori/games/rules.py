@@ -34,6 +34,7 @@ NUM_FACTORS = 1
 PASS_ACTION = -1
 """What hands the turn over, legal or not; -1 if the game has no such action."""
 HAS_THREATS = True
+CAN_REPEAT = True
 STONE_WORDS = 0
 """Words of the planes that show one side's stones."""
 OWNER_WORDS = 0

@@ -39,7 +39,7 @@ MOST_TRIALS, FEW_TRIALS = 200_000, 10_000
 """Positions that `force` looks at before it gives up, more than any mate in two of the suite
 `shobu-mates` needs; and that `outwit` looks at."""
 VAIN = 5
-"""Both give up after a fifth of that if none of them wins, as in Go hardly ever one does."""
+"""Both give up after a fifth of that if none of them wins."""
 NO_ANSWER_NEEDED = 1 << 16
 """What counts as the number of answers to a move that ends the game by itself."""
 
@@ -155,7 +155,7 @@ def win_by(tree: Tree, node: int, count: int, held: int) -> None:
 
 
 def answers_to(tree: Tree, edge: int) -> int:
-    """Return how many answers to a move were found to win at once; it may need none to lose."""
+    """Return how many answers to a move were found to win by looking; it may need none to lose."""
     child = tree.edges[edge].child
     if child == NONE or tree.nodes[child].judged or tree.nodes[child].proven != WON:
         return 0

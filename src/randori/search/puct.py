@@ -15,9 +15,11 @@ from randori.games.kernels import inlined, prefetch, wide
 from randori.games.rules import HAS_THREATS, MOST_LEGAL, NUM_LOGITS, planes
 from randori.search.backup import back_up, foil, force, outwit, proven_value, seize
 from randori.search.cache import Cache, key_of, place_of, recall, remember
+from randori.search.past import comes_again
 from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
+    DRAWN,
     EDGE,
     EDGES,
     FORCED,
@@ -76,8 +78,9 @@ class Knobs(NamedTuple):
     """[m, n] see `halving_table`"""
     guard: bool = False
     """look whether the answer to any move that is tried wins at once, and whether a move of the
-    root or of a node that is visited again wins in two; go on while all moves are lost; not for
-    trees that are rerooted: nodes that are proven so lack most of their moves"""
+    root or of a node that is visited again wins in two; take what comes again for a draw; go on
+    while all moves are lost; not for trees that are rerooted: nodes that are proven so lack most of
+    their moves"""
 
 
 class Questions(NamedTuple):
@@ -291,7 +294,10 @@ def next_leaf(
         if node == NO_ROOM:
             return NO_ROOM
         if knobs.guard and node != 0 and is_new(tree, node):
-            foil(tree, node, wide(MOST_LEGAL))
+            if comes_again(tree, node):
+                tree.nodes[node].proven = DRAWN
+            else:
+                foil(tree, node, wide(MOST_LEGAL))
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue

@@ -12,6 +12,7 @@ from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
 from randori.search.choice import best_edge, choose_all, fate_of
 from randori.search.evaluator import Evaluator
+from randori.search.past import Past
 from randori.search.priors import open_wholly
 from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
 from randori.search.tree import (
@@ -172,12 +173,16 @@ class Search:
         """Drop remembered evaluations: the evaluator has new weights."""
         self._cache.keys[:] = 0
 
-    def set_roots(self, states: NDArray[np.uint64]) -> None:
-        """Start new trees from these positions, [n, S]."""
+    def set_roots(self, states: NDArray[np.uint64], past: Past | None = None) -> None:
+        """Start new trees from these positions, [n, S]; `past` is what their games have had."""
         if len(states) > len(self.trees.used):
             raise ValueError(f"{len(states)} positions for a search of {len(self.trees.used)}")
         self._used = len(states)
         self.evaluations = 0
+        keys = np.zeros((len(self.trees.used), 0 if past is None else past.shape[1]), np.uint64)
+        if past is not None:
+            keys[: len(past)] = past
+        self.trees = self.trees._replace(past=keys)
         self.game.kernel(plant_all)(self.trees, self._asked, states, len(states))
 
     def run(self, simulations: int | None = None, *, skip_forced: bool = True) -> None:

@@ -57,7 +57,9 @@ NODE = np.dtype(
         ("value", np.float32),  # its own evaluation
         ("next", np.float32),  # the prior of the first move without an edge, NEVER or LATER
         ("proven", np.int8),  # UNKNOWN, WON, LOST or DRAWN
-        ("judged", np.int8),  # 1 once the evaluator has answered, while that counts
+        # 1 once the evaluator has answered; 0 again once a win is found by looking: then its list
+        # is only what wins
+        ("judged", np.int8),
     ],
     align=True,
 )
@@ -128,6 +130,8 @@ class Trees(NamedTuple):
     """[P] scratch for the logits of a node"""
     order: NDArray[np.int64]
     """[most_legal] scratch for the order of moves, and for the answers to one"""
+    past: NDArray[np.uint64]
+    """[B, L] keys of what each game has had before its root (`past.py`); 0 for none"""
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
     and the one after its last: what the next step will read"""
@@ -151,6 +155,7 @@ class Tree(NamedTuple):
     odds: NDArray[np.float32]
     said: NDArray[np.float32]
     order: NDArray[np.int64]
+    past: NDArray[np.uint64]
     path: NDArray[np.int32]
 
 
@@ -174,6 +179,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         np.zeros(game.num_actions, dtype=np.float32),
         np.zeros(game.num_logits, dtype=np.float32),
         np.zeros(game.most_legal, dtype=np.int64),
+        np.zeros((slots, 0), dtype=np.uint64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
     )
 
@@ -191,7 +197,7 @@ def enlarge(trees: Trees, game: Game) -> Trees:
     larger.used[:] = trees.used
     larger.listed[:, :nodes] = trees.listed
     larger.luck[:] = trees.luck
-    return larger
+    return larger._replace(past=trees.past)
 
 
 def expect_lawful(trees: Trees, game: Game) -> None:
@@ -220,6 +226,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.odds,
         trees.said,
         trees.order,
+        trees.past[slot],
         trees.paths[slot],
     )
 

@@ -1,0 +1,60 @@
+"""What a game has had before: in play, a search takes what comes again for a draw.
+
+Where a position came twice it can come for ever, so whoever hopes for more has to try something
+else. Rules that forbid repetition, or count it, are the game's own matter.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from randori.games.game import Game
+from randori.games.kernels import U0, U1, State, mix, wide
+from randori.games.position import Position
+from randori.games.rules import CAN_REPEAT, STATE_WORDS
+from randori.search.tree import NONE, Tree
+
+Past = NDArray[np.uint64]
+"""[B, L] keys of the positions that each of B games has had, 0 where there are fewer."""
+
+
+def key_of_position(state: State) -> np.uint64:
+    """Hash a position without its plies, but with the side to move; never 0."""
+    key = mix(U0, state[0] & U1)
+    for w in range(1, STATE_WORDS):
+        key = mix(key, state[w])
+    return key | U1
+
+
+def hash_all(states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
+    """Fill ``keys[i]`` with the key of ``states[i]``."""
+    for i in range(len(states)):
+        keys[i] = key_of_position(states[i])
+
+
+def keys_of(game: Game, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the keys of positions [n, S]; 0 where a game says that none comes again."""
+    keys = np.zeros(len(states), dtype=np.uint64)
+    if game.can_repeat:
+        game.kernel(hash_all)(states, keys)
+    return keys
+
+
+def past_of(position: Position) -> Past:
+    """Return what the game of a position has had, as far as it was played move by move."""
+    states = np.array([before.state for before in position.past()], dtype=np.uint64)
+    return keys_of(position.game, states.reshape(-1, position.game.num_words))[None]
+
+
+def comes_again(tree: Tree, node: int) -> bool:
+    """Tell whether the position of a node was there before: in the game, or on the way to it."""
+    if not CAN_REPEAT:
+        return False
+    key = key_of_position(tree.states[node])
+    is_known = False
+    for k in range(len(tree.past)):
+        is_known |= tree.past[k] == key
+    above = wide(tree.nodes[node].parent)
+    while above != NONE and not is_known:
+        is_known = key_of_position(tree.states[above]) == key
+        above = wide(tree.nodes[above].parent)
+    return is_known
