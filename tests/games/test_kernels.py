@@ -160,6 +160,11 @@ def test_two_versions_of_a_rule_in_one_file() -> None:
     assert [specialise(add_number, rules)(1) for rules in (ones, twos)] == [2, 3]
 
 
+def test_two_versions_of_a_rule_that_their_author_compiled() -> None:
+    ones, twos = (Bindings("test", {}, {}, {"number": numba.njit(rule)}) for rule in (one, two))
+    assert [specialise(add_number, rules)(1) for rules in (ones, twos)] == [2, 3]
+
+
 def test_one_kernel_a_template() -> None:
     game = load_game("tictactoe")
     assert game.kernel(count_leaves) is game.kernel(count_leaves)

@@ -193,7 +193,7 @@ def _digest(family: list[FunctionType], bindings: Bindings) -> str:
     """
     digest = hashlib.sha256()
     for path in sorted({function.__code__.co_filename for function in family} | {__file__}):
-        digest.update(Path(path).read_bytes() if Path(path).is_file() else b"")
+        digest.update(_file(path))
     for function in family:
         scope = bindings.scope(function)
         digest.update(f"{function.__module__} {_outline(function.__code__)}".encode())
@@ -211,8 +211,17 @@ def _outline(code: CodeType) -> str:
     return f"{code.co_code.hex()} {code.co_names} {consts}"
 
 
+def _file(path: str) -> bytes:
+    return Path(path).read_bytes() if Path(path).is_file() else b""
+
+
 def _content(value: Any) -> str:
-    """Write a constant in full; what kernels cannot read as one (modules, types) counts nothing."""
+    """Write a constant in full; what kernels cannot read as one (modules, types) counts nothing.
+
+    A function that its author has compiled counts with the file that it stands in.
+    """
+    if isinstance(inner := getattr(value, "py_func", None), FunctionType):
+        return f"{_outline(inner.__code__)} {_file(inner.__code__.co_filename).hex()}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
     if isinstance(value, tuple):
