@@ -110,6 +110,19 @@ def remembers(state: State, action: int) -> None:
     state[THEIRS] |= bit(int(HIDDEN[0]) % 9)
 
 
+def plays_nothing(state: State, action: int) -> None:
+    state[0] += U1
+
+
+def after_four(state: State) -> int:
+    return DRAW if state[0] >= np.uint64(4) else ONGOING
+
+
+def none_after_four(state: State, actions: Actions) -> int:
+    actions[0] = 0
+    return 0 if state[0] >= np.uint64(4) else 1
+
+
 def forgets_the_ply(state: State, action: int) -> None:
     tictactoe.play(state, action)
     state[PLY] &= ~U1
@@ -372,6 +385,8 @@ BROKEN: list[tuple[str, Game, str]] = [
      "expected parts in -1..5, found 6..6"),
     ("facts", replace(GAME, subheads=(3, 3), parts=PARTS_TWICE),
      "expected every part of a logit once, found [[4, 4]]"),
+    ("facts", with_rules(play=plays_nothing, outcome=after_four, legal=none_after_four),
+     "expected no position twice, as can_repeat=False says"),
     ("kernels", with_rules(play=index_too_far),
      "raised IndexError: index 3 is out of bounds for axis 0 with size 3"),
     ("kernels", with_rules(outcome=no_answer), "a whole number from outcome, found None"),

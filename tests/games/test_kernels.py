@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import randori
@@ -160,9 +163,26 @@ def test_two_versions_of_a_rule_in_one_file() -> None:
     assert [specialise(add_number, rules)(1) for rules in (ones, twos)] == [2, 3]
 
 
-def test_two_versions_of_a_rule_that_their_author_compiled() -> None:
-    ones, twos = (Bindings("test", {}, {}, {"number": numba.njit(rule)}) for rule in (one, two))
-    assert [specialise(add_number, rules)(1) for rules in (ones, twos)] == [2, 3]
+def closure(n: int) -> Callable[[], int]:
+    return lambda: n
+
+
+def default(n: int) -> Callable[[], int]:
+    def rule(k: int = n) -> int:
+        return k
+
+    return rule
+
+
+def caller(n: int) -> Callable[[], int]:
+    inner = numba.njit(closure(n))
+    return lambda: inner()
+
+
+@pytest.mark.parametrize("make", [lambda n: (one, two)[n - 1], closure, default, caller])
+def test_two_versions_of_a_rule_that_their_author_compiled(make: Any) -> None:
+    versions = [Bindings("test", {}, {}, {"number": numba.njit(make(n))}) for n in (1, 2)]
+    assert [specialise(add_number, rules)(1) for rules in versions] == [2, 3]
 
 
 def test_one_kernel_a_template() -> None:

@@ -1,5 +1,6 @@
 """What comes again counts as a draw in play, so that agents do not go round in circles."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,9 +10,11 @@ from tests.search.test_puct import Build, Naive, assert_same
 
 from randori.agents.agent import Agent
 from randori.agents.network import SearchPlayer
+from randori.agents.registry import load_agent
 from randori.arena.match import PlayedGame, play_match
+from randori.cli.scaling import Stopwatch
 from randori.games.game import Game
-from randori.games.kernels import DRAW, ONGOING, Actions, State
+from randori.games.kernels import DRAW, ONGOING, SECOND, Actions, State
 from randori.games.position import Position
 from randori.games.registry import load_game
 from randori.games.rules import Rules
@@ -98,20 +101,81 @@ def test_equals_the_naive_search(simulations: int, hashed: Build) -> None:
     assert not drawn.all()
 
 
-def test_a_position_that_comes_again_is_a_draw() -> None:
+def test_what_a_game_had_twice_is_a_draw() -> None:
     """The last of four plies leads back; without what was before nobody could know."""
-    position = line_of(THERE_AND_BACK[:3])
-    assert [before.ply for before in position.past()] == [2, 1, 0]
-    agent = Agent("us", shobu(), player())
-    assert fates(position, agent.analyse(position))[THERE_AND_BACK[3]] == "draw"
-    alone = Position(shobu(), position.state.copy())
-    assert fates(alone, agent.analyse(alone))[THERE_AND_BACK[3]] is None
+    once = line_of(THERE_AND_BACK[:3])
+    assert [before.ply for before in once.past()] == [2, 1, 0]
+    agent, last = Agent("us", shobu(), player()), THERE_AND_BACK[3]
+    assert fates(once, agent.analyse(once))[last] is None, "once may have been a blunder"
+    twice = line_of(THERE_AND_BACK + THERE_AND_BACK[:3])
+    assert fates(twice, agent.analyse(twice))[last] == "draw"
+    alone = Position(shobu(), twice.state.copy())
+    assert fates(alone, agent.analyse(alone))[last] is None
+
+
+def test_every_position_has_a_past_of_its_own() -> None:
+    """Three games side by side, of which one has gone round; nothing is left for the next call."""
+    twice, last = line_of(THERE_AND_BACK + THERE_AND_BACK[:3]), THERE_AND_BACK[3]
+    states, past = np.stack([twice.state] * 3), np.zeros((3, 7), dtype=np.uint64)
+    past[1] = past_of(twice)[0]
+    mine = player()
+    mine.heed(past)
+    search = mine.search_all(states)
+    found = [fates(twice, search.analysis(slot))[last] for slot in range(3)]
+    assert found == [None, "draw", None]
+    search = mine.search_all(states)
+    assert [fates(twice, search.analysis(slot))[last] for slot in range(3)] == [None] * 3
+    mine.heed(past)
+    with pytest.raises(ValueError, match="2 positions with 3 pasts"):
+        mine.search_all(states[:2])
+    mine.search_all(states[:2])
 
 
 def player() -> SearchPlayer:
     """Make one that tries every move."""
     config = SearchConfig(simulations=600, exploration=50.0)
     return SearchPlayer(shobu(), UniformEvaluator(shobu()), config)
+
+
+def blunder() -> Game:
+    """A game in which the second player may go back, or win."""
+    return replace(ring(), name="blunder", rules=ring().rules._replace(play=go, outcome=goal),
+                   num_words=3)  # fmt: skip
+
+
+def go(state: State, action: int) -> None:
+    """From 0 to 1, and from there back, or to 3, which wins; or from 0 to 2, where all is quiet."""
+    if state[1] == np.uint64(0):
+        state[1] = np.uint64(2 if action else 1)
+    elif state[1] == np.uint64(1):
+        state[1] = np.uint64(3 if action else 0)
+    state[0] += np.uint64(1)
+
+
+def goal(state: State) -> int:
+    """Whoever has just come to 3 wins."""
+    if state[1] == np.uint64(3):
+        return SECOND
+    return outcome(state)
+
+
+def test_a_win_that_was_missed_twice_is_still_seen() -> None:
+    game = blunder()
+    agent = Agent("us", game, SearchPlayer(game, UniformEvaluator(game), SearchConfig(50)))
+    position = game.start()
+    for move in (0, 0, 0, 0):
+        position = position.play(move)
+    analysis = agent.analyse(position)
+    assert {move.action: move.proven for move in analysis.moves}[0] == "loss"
+    assert analysis.best.action == 1
+
+
+def test_who_wraps_an_agent_passes_the_past_on() -> None:
+    listener = Listener()
+    watched = Agent("watched", shobu(), Stopwatch(Agent("inner", shobu(), listener)))
+    assert watched.heeds
+    play_match(shobu(), watched, load_agent("random", shobu()), 2, seed=1)
+    assert listener.heard
 
 
 def test_keys_tell_sides_apart_but_not_plies() -> None:

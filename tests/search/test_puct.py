@@ -242,10 +242,10 @@ class Naive:
             self.game.plain.play(state, edge.action)
             edge.child = self.node(state)
             if self.guard and self.solve:
-                if self.comes_again([*self.line, node.state], state):
+                self.foil(edge.child)
+                is_again = self.comes_again([*self.line, node.state], state)
+                if edge.child.proven == UNKNOWN and is_again:
                     edge.child.proven = DRAWN
-                else:
-                    self.foil(edge.child)
         self.line.append(node.state)
         value = -self.simulate(edge.child)
         self.line.pop()

@@ -45,7 +45,10 @@ class Heeder(Player, Protocol):
     """A player that wants to know what a game has had, lest it go round in circles."""
 
     def heed(self, past: Past) -> None:
-        """Hear the keys of what the games of the next call had before; none if it is not called."""
+        """Hear the keys of what the games of the next call had before; none if it is not called.
+
+        Threads that share a player must hold one lock from here to the end of that call.
+        """
 
 
 @dataclass(frozen=True)

@@ -81,17 +81,20 @@ class SearchPlayer:
 
     def search_all(self, states: NDArray[np.uint64]) -> Search:
         """Search every position; slot i is that of position i."""
-        search = self._searches.fit(len(states))
-        past, self._past = self._past, None
-        search.set_roots(states, past)
+        search = self._plant(states)
         search.run()
+        return search
+
+    def _plant(self, states: NDArray[np.uint64]) -> Search:
+        """Set the roots, with what was heard of their past, which counts but once."""
+        past, self._past = self._past, None
+        search = self._searches.fit(len(states))
+        search.set_roots(states, past)
         return search
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Search one position."""
-        search = self._searches.fit(1)
-        past, self._past = self._past, None
-        search.set_roots(state[None], past)
+        search = self._plant(state[None])
         search.run(skip_forced=False)
         return search.analysis()
 

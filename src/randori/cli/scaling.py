@@ -33,6 +33,7 @@ from randori.errors import UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.runs import atomic
+from randori.search.past import Past
 from randori.spec import options_of, parse_spec
 
 USUAL = {"simulations": "25,50,100,200,400", "depth": "1,2,3,4", "seconds": "0.01,0.03,0.1,0.3"}
@@ -79,6 +80,10 @@ class Stopwatch:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self.seconds, self.moves = 0.0, 0
+
+    def heed(self, past: Past) -> None:
+        """Pass on what the games have had."""
+        self._agent.heed(past)
 
     def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Pick moves."""

@@ -83,7 +83,10 @@ class PuctStudy:
         search.trees = self._trees
         search.list_moves(node)
         self._trees = search.trees
-        return view_node(tree_of(self._trees, 0), node, self._engine.bonus)
+        view = view_node(tree_of(self._trees, 0), node, self._engine.bonus)
+        if view.branches:
+            return view
+        return replace(view, branches=blank_view(follow(self._position, path).actions()).branches)
 
 
 class UctEngine:

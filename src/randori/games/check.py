@@ -179,7 +179,15 @@ def _play_game(trial: Trial, rng: np.random.Generator) -> Record:
         record.views.append(_look(trial))
         _check_mover(trial, before)
     _check_last_move(trial, record)
+    _check_repetition(trial, record)
     return record
+
+
+def _check_repetition(trial: Trial, record: Record) -> None:
+    """See whether a position came again, with the same side to move, where none can."""
+    positions = [(int(state[0]) & 1, *state[1:].tolist()) for state in record.states]
+    is_new = trial.game.can_repeat or len(set(positions)) == len(positions)
+    trial.uphold("facts", is_new, "no position twice, as can_repeat=False says", "one")
 
 
 def _check_last_move(trial: Trial, record: Record) -> None:

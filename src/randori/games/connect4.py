@@ -176,6 +176,7 @@ def game(width: int = 7, height: int = 6) -> Game:
         constants=constants,
         evaluations={"lines": lines, "material": material},
         solver=solver,
+        can_repeat=False,
         num_actions=width, num_words=3, num_planes=2, shape=(height, width),
         longest=width * height,
         symmetries=symmetries((identity, mirror), (height, width), 2, width, columns),

@@ -463,7 +463,7 @@ def game(
         constants=constants,
         evaluations={"liberties": liberties, "area": area},
         has_threats=False,
-        can_repeat=False,
+        can_repeat=ko == "simple",
         pass_action=size * size,
         num_actions=size * size + 1,
         num_words=constants["HISTORY"] + (cap if ko != "simple" else 1),

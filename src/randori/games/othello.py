@@ -286,6 +286,7 @@ def game(size: int = 8) -> Game:
         constants=constants,
         evaluations={"positional": positional, "mobility": mobility, "material": material},
         pass_action=cells,
+        can_repeat=False,
         solver=solver,
         solvable=18,
         num_actions=cells + 1, num_words=4, num_planes=2, shape=(size, size),

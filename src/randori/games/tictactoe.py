@@ -95,6 +95,7 @@ def game() -> Game:
         name="tictactoe",
         title="Tic-tac-toe",
         rules=Rules(start, legal, play, outcome, planes),
+        can_repeat=False,
         num_actions=9, num_words=3, num_planes=2, shape=(3, 3), longest=9,
         symmetries=cell_symmetries(SQUARE, (3, 3), 2, 9),
         set_up=set_up,

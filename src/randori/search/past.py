@@ -1,7 +1,9 @@
 """What a game has had before: in play, a search takes what comes again for a draw.
 
-Where a position came twice it can come for ever, so whoever hopes for more has to try something
-else. Rules that forbid repetition, or count it, are the game's own matter.
+Where a position comes again it can come for ever, so whoever hopes for more has to try something
+else. On the way down once is enough, because both sides have chosen their best there; in the game
+itself it takes two, because once may have been somebody's blunder. That is a draw by good sense,
+not by the rules: those that forbid repetition, or count it, are the game's own matter.
 """
 
 import numpy as np
@@ -14,7 +16,9 @@ from randori.games.rules import CAN_REPEAT, STATE_WORDS
 from randori.search.tree import NONE, Tree
 
 Past = NDArray[np.uint64]
-"""[B, L] keys of the positions that each of B games has had, 0 where there are fewer."""
+"""[B, L] keys of the positions that each of B games has had since its opening; 0 is for none."""
+ENOUGH = 2
+"""How often the game itself must have had a position that is then a draw."""
 
 
 def key_of_position(state: State) -> np.uint64:
@@ -41,18 +45,21 @@ def keys_of(game: Game, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def past_of(position: Position) -> Past:
     """Return what the game of a position has had, as far as it was played move by move."""
+    if not position.game.can_repeat:
+        return np.zeros((1, 0), dtype=np.uint64)
     states = np.array([before.state for before in position.past()], dtype=np.uint64)
     return keys_of(position.game, states.reshape(-1, position.game.num_words))[None]
 
 
 def comes_again(tree: Tree, node: int) -> bool:
-    """Tell whether the position of a node was there before: in the game, or on the way to it."""
+    """Tell whether the position of a node was there before: on the way to it, or in the game."""
     if not CAN_REPEAT:
         return False
     key = key_of_position(tree.states[node])
-    is_known = False
+    times = wide(0)
     for k in range(len(tree.past)):
-        is_known |= tree.past[k] == key
+        times += wide(tree.past[k] == key)
+    is_known = times >= ENOUGH
     above = wide(tree.nodes[node].parent)
     while above != NONE and not is_known:
         is_known = key_of_position(tree.states[above]) == key

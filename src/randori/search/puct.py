@@ -294,10 +294,9 @@ def next_leaf(
         if node == NO_ROOM:
             return NO_ROOM
         if knobs.guard and node != 0 and is_new(tree, node):
-            if comes_again(tree, node):
+            foil(tree, node, wide(MOST_LEGAL))
+            if is_new(tree, node) and comes_again(tree, node):
                 tree.nodes[node].proven = DRAWN
-            else:
-                foil(tree, node, wide(MOST_LEGAL))
         if tree.nodes[node].proven != UNKNOWN:
             back_up(tree, node, proven_value(tree.nodes[node].proven), knobs.solve)
             continue

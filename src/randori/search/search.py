@@ -68,7 +68,7 @@ class Move:
     value: float
     """for the side that plays it"""
     proven: str | None
-    """win, loss or draw for the side that plays it"""
+    """win, loss or draw for the side that plays it; what comes again is a draw (`past.py`)"""
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,8 @@ class Search:
         """Start new trees from these positions, [n, S]; `past` is what their games have had."""
         if len(states) > len(self.trees.used):
             raise ValueError(f"{len(states)} positions for a search of {len(self.trees.used)}")
+        if past is not None and len(past) != len(states):
+            raise ValueError(f"{len(states)} positions with {len(past)} pasts")
         self._used = len(states)
         self.evaluations = 0
         keys = np.zeros((len(self.trees.used), 0 if past is None else past.shape[1]), np.uint64)
