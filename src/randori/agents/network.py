@@ -141,9 +141,7 @@ class PolicyPlayer:
         search = self._searches.fit(len(states))
         search.set_roots(states)
         search.run(0)
-        seen = [search.analysis(i) for i in range(len(states))]
-        best = [max(analysis.moves, key=lambda move: move.prior).action for analysis in seen]
-        return np.array(best, np.int32), np.array([one.value for one in seen], np.float32)
+        return search.first_choices()
 
     def analyse(self, state: State, rng: np.random.Generator) -> Analysis:
         """Show the network's own value and priors."""

@@ -219,7 +219,9 @@ def bench(
     channels: Annotated[int, typer.Option(help="Channels of the network.")] = 64,
     slots: Annotated[int, typer.Option(min=1, help="Trees side by side.")] = 256,
     simulations: Annotated[int, typer.Option(min=1, help="Visits a search.")] = 400,
-    seconds: Annotated[float, typer.Option(help="Seconds of selfplay, train and arena.")] = 20.0,
+    seconds: Annotated[
+        float, typer.Option(help="Seconds of selfplay, train and arena.", min=0.1)
+    ] = 20.0,
     threads: Annotated[int, typer.Option(min=0, help="Threads of selfplay.")] = 0,
     batch: Annotated[int, typer.Option(min=2, help="Rows of a gradient step.")] = 256,
     runtime: Annotated[str, typer.Option(help="auto, cuda, openvino or torch.")] = "auto",

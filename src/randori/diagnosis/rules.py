@@ -24,7 +24,7 @@ from randori.runs.health import (
     insight,
 )
 
-EARLY = 200
+EARLY = 500
 """Gradient steps before which a network need not have learnt anything."""
 VARIED, MONOTONOUS = 0.5, 0.1
 """Distinct positions against those of random play: healthy above, sick below. A Connect 4 run that

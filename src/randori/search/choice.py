@@ -76,6 +76,21 @@ def is_before(tree: Tree, edge: int, other: int) -> bool:
     return bool(one.prior > two.prior)
 
 
+def likeliest_all(
+    trees: Trees, count: int, actions: NDArray[np.int32], values: NDArray[np.float32]
+) -> None:
+    """Write down for the first `count` trees the move with the largest prior, and their values."""
+    for slot in range(count):
+        tree = tree_of(trees, slot)
+        first = wide(tree.nodes[0].first)
+        best = first
+        for e in range(first, first + tree.nodes[0].count):
+            if tree.moves[e].prior > tree.moves[best].prior:
+                best = e
+        actions[slot] = tree.moves[best].action
+        values[slot] = root_value(tree)
+
+
 def choose_all(
     trees: Trees, count: int, actions: NDArray[np.int32], values: NDArray[np.float32]
 ) -> None:

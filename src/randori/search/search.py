@@ -1,6 +1,6 @@
 """Search from given positions: what an agent runs, one tree a position, all in one batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from randori.games.game import Game
 from randori.games.kernels import wide
 from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
-from randori.search.choice import best_edge, choose_all, fate_of
+from randori.search.choice import best_edge, choose_all, fate_of, likeliest_all
 from randori.search.evaluator import Evaluator
 from randori.search.past import Past
 from randori.search.priors import open_wholly
@@ -56,6 +56,10 @@ class SearchConfig:
     def __post_init__(self) -> None:
         if self.simulations < 1:
             raise ValueError(f"simulations must be at least 1, not {self.simulations}")
+
+
+Reading = Callable[[Trees, int, NDArray[np.int32], NDArray[np.float32]], None]
+"""Fills in an action and a value for so many trees."""
 
 
 @dataclass(frozen=True)
@@ -216,8 +220,15 @@ class Search:
 
     def choices(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return for every root the move to play, and what the search makes of it."""
+        return self._read(choose_all)
+
+    def first_choices(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return for every root the evaluator's likeliest move, and what the search makes of it."""
+        return self._read(likeliest_all)
+
+    def _read(self, kernel: Reading) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         actions, values = np.zeros(self._used, np.int32), np.zeros(self._used, np.float32)
-        self.game.kernel(choose_all)(self.trees, self._used, actions, values)
+        self.game.kernel(kernel)(self.trees, self._used, actions, values)
         return actions, values
 
     def analysis(self, slot: int = 0) -> Analysis:
