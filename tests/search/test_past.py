@@ -139,8 +139,7 @@ def player() -> SearchPlayer:
 
 def blunder() -> Game:
     """A game in which the second player may go back, or win."""
-    return replace(ring(), name="blunder", rules=ring().rules._replace(play=go, outcome=goal),
-                   num_words=3)  # fmt: skip
+    return replace(ring(), name="blunder", rules=ring().rules._replace(play=go, outcome=goal))
 
 
 def go(state: State, action: int) -> None:

@@ -94,7 +94,7 @@ class Agent:
         return analysis
 
     def heed(self, past: Past) -> None:
-        """Tell the player, if it wants to know, what the games of the next call had before."""
+        """Tell the player what the games of the next call had before, if it wants to know."""
         if self.heeds:
             cast(Heeder, self.player).heed(past)
 

@@ -245,7 +245,7 @@ def play_games(
     on_end: Ending | None = None,
 ) -> list[PlayedGame]:
     """Play games between a and b, all side by side."""
-    table = _Table(game, setups)
+    table = _Table(game, setups, keeps_past=game.can_repeat and (a.heeds or b.heeds))
     done: dict[int, PlayedGame] = {}
     plies = 0
     while (active := np.flatnonzero(table.results == ONGOING)).size:
@@ -266,12 +266,13 @@ def play_games(
 class _Table:
     """Games side by side as rows of arrays: a ply of all of them is a few array operations."""
 
-    def __init__(self, game: Game, setups: Sequence[Setup]) -> None:
+    def __init__(self, game: Game, setups: Sequence[Setup], *, keeps_past: bool) -> None:
         self._game = game
+        self._keeps_past = keeps_past
         self._setups = setups
         count = len(setups)
         self._states = np.zeros((count, game.num_words), dtype=np.uint64)
-        room = max([ROOM, *(len(setup.opening.moves) for setup in setups)])
+        room = max([ROOM, *(len(setup.opening.moves) + 1 for setup in setups)])
         self._moves = np.zeros((count, room), dtype=np.int32)
         self._keys = np.zeros((count, room), dtype=np.uint64)  # of the positions they led from
         self._values = np.full((count, room), np.nan, dtype=np.float32)
@@ -293,9 +294,9 @@ class _Table:
 
     def advance(self, agent: Agent, mine: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Ask an agent for a move in each of these games, and play it."""
-        keys = keys_of(self._game, self._states[mine])
-        if agent.heeds:
+        if self._keeps_past:
             agent.heed(self._keys[mine, : int(self._lengths[mine].max())])
+            self._keys[mine, self._lengths[mine]] = keys_of(self._game, self._states[mine])
         given, thoughts = agent.judge(self._states[mine], rng)
         actions = np.asarray(given, dtype=np.int32)
         if actions.shape != mine.shape:
@@ -304,7 +305,6 @@ class _Table:
             self._give_up(agent, mine, actions == RESIGN)
             plays = actions != RESIGN
             mine, actions, thoughts = mine[plays], actions[plays], thoughts[plays]
-            keys = keys[plays]
         after = self._states[mine]
         outcomes = np.zeros(len(mine), dtype=np.int32)
         wrong = self._game.kernel(advance)(after, actions, outcomes, self._scratch)
@@ -312,7 +312,7 @@ class _Table:
             raise IllegalAction(f"agent {agent.spec!r} played illegal action {actions[wrong]}")
         self._states[mine] = after
         self.results[mine] = outcomes
-        self._note(mine, actions, thoughts, keys)
+        self._note(mine, actions, thoughts)
 
     def _give_up(self, agent: Agent, mine: NDArray[np.int64], resigns: NDArray[np.bool_]) -> None:
         """Let the opponent win the games in which the agent resigned."""
@@ -323,20 +323,15 @@ class _Table:
             self._reasons[int(mine[row])] = words.get(int(row)) or f"{agent.spec} gave up"
 
     def _note(
-        self,
-        mine: NDArray[np.int64],
-        actions: NDArray[np.int32],
-        thoughts: NDArray[np.float32],
-        keys: NDArray[np.uint64],
+        self, mine: NDArray[np.int64], actions: NDArray[np.int32], thoughts: NDArray[np.float32]
     ) -> None:
         """Write the moves of a ply down, with room for the next ones."""
         ply = self._lengths[mine]
-        if len(ply) and int(ply.max()) >= self._moves.shape[1]:
+        if len(ply) and int(ply.max()) + 1 >= self._moves.shape[1]:
             self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)], axis=1)
             self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)], axis=1)
             self._values = np.concatenate([self._values, np.full_like(self._values, np.nan)], 1)
         self._moves[mine, ply] = actions
-        self._keys[mine, ply] = keys
         self._values[mine, ply] = thoughts
         self._lengths[mine] += 1
 

@@ -84,9 +84,7 @@ class PuctStudy:
         search.list_moves(node)
         self._trees = search.trees
         view = view_node(tree_of(self._trees, 0), node, self._engine.bonus)
-        if view.branches:
-            return view
-        return replace(view, branches=blank_view(follow(self._position, path).actions()).branches)
+        return with_moves(view, follow(self._position, path))
 
 
 class UctEngine:
@@ -140,6 +138,11 @@ class UctStudy:
         if node is None:
             return blank_view(follow(self._position, path).actions())
         view = view_node(tree, node, self._bonus)
-        if view.branches or view.proven:
-            return view
-        return replace(view, branches=blank_view(follow(self._position, path).actions()).branches)
+        return with_moves(view, follow(self._position, path))
+
+
+def with_moves(view: View, position: Position) -> View:
+    """Give a view of a node that has listed none the moves that are legal there."""
+    return (
+        view if view.branches else replace(view, branches=blank_view(position.actions()).branches)
+    )

@@ -215,34 +215,29 @@ def _file(path: str) -> bytes:
     return Path(path).read_bytes() if Path(path).is_file() else b""
 
 
+def _content(value: Any, above: tuple[FunctionType, ...] = ()) -> str:
+    """Write a constant in full; what kernels cannot read as one (modules, types) counts nothing.
+
+    A function that its author has compiled counts with its file and all that it takes from around;
+    `above` are those that call it.
+    """
+    function = getattr(value, "py_func", value)
+    if isinstance(function, FunctionType):
+        return "" if function in above else _whole(function, (*above, function))
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_content(part, above) for part in value)})"
+    return repr(value) if isinstance(value, int | float | str | np.generic) else ""
+
+
 def _whole(function: FunctionType, above: tuple[FunctionType, ...]) -> str:
-    """Write a function in full, with what it calls and reads; `above` are those that call it."""
-    if function in above:
-        return ""
+    """Write a function in full, with what it calls and reads."""
     file = hashlib.sha256(_file(function.__code__.co_filename)).hexdigest()
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     around = [function.__globals__.get(name) for name in sorted(_names(function.__code__))]
     taken = [function.__defaults__, *(function.__kwdefaults__ or {}).items(), *cells, *around]
-    parts = [
-        _whole(inner, (*above, function)) if isinstance(inner, FunctionType) else _content(value)
-        for value in taken
-        for inner in [getattr(value, "py_func", value)]
-    ]
-    return f"{_outline(function.__code__)} {file} {parts}"
-
-
-def _content(value: Any) -> str:
-    """Write a constant in full; what kernels cannot read as one (modules, types) counts nothing.
-
-    A function that its author has compiled counts with its file and all that it takes from around.
-    """
-    if isinstance(inner := getattr(value, "py_func", None), FunctionType):
-        return _whole(inner, ())
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_content, value))})"
-    return repr(value) if isinstance(value, int | float | str | np.generic) else ""
+    return f"{_outline(function.__code__)} {file} {[_content(value, above) for value in taken]}"
 
 
 def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any:

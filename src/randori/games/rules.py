@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.games.kernels import Actions, State, inlined, scratch, wide
+from randori.games.kernels import U0, Actions, State, inlined, mix, scratch, wide
 
 NUM_ACTIONS = 0
 MOST_LEGAL = 0
@@ -39,6 +39,14 @@ STONE_WORDS = 0
 """Words of the planes that show one side's stones."""
 OWNER_WORDS = 0
 """Words of the planes that show both sides' stones."""
+
+
+def key_behind(word: np.uint64, state: State) -> np.uint64:
+    """Hash a state with another word in place of its plies."""
+    key = mix(U0, word)
+    for w in range(1, STATE_WORDS):
+        key = mix(key, state[w])
+    return key
 
 
 def num_legal(state: State, actions: Actions) -> int:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.game import Game
-from randori.games.kernels import U0, U1, State, mix, wide
+from randori.games.kernels import U0, U1, State, wide
 from randori.games.position import Position
-from randori.games.rules import CAN_REPEAT, STATE_WORDS
+from randori.games.rules import CAN_REPEAT, STATE_WORDS, key_behind
 from randori.search.tree import NONE, Tree
 
 Past = NDArray[np.uint64]
@@ -23,10 +23,7 @@ ENOUGH = 2
 
 def key_of_position(state: State) -> np.uint64:
     """Hash a position without its plies, but with the side to move; never 0."""
-    key = mix(U0, state[0] & U1)
-    for w in range(1, STATE_WORDS):
-        key = mix(key, state[w])
-    return key | U1
+    return key_behind(state[0] & U1, state) | U1
 
 
 def hash_all(states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
@@ -62,6 +59,14 @@ def comes_again(tree: Tree, node: int) -> bool:
     is_known = times >= ENOUGH
     above = wide(tree.nodes[node].parent)
     while above != NONE and not is_known:
-        is_known = key_of_position(tree.states[above]) == key
+        is_known = are_same(tree.states[above], tree.states[node])
         above = wide(tree.nodes[above].parent)
     return is_known
+
+
+def are_same(one: State, other: State) -> bool:
+    """Tell whether two states differ in nothing but their plies, with the same side to move."""
+    is_same = (one[0] ^ other[0]) & U1 == U0
+    for w in range(1, STATE_WORDS):
+        is_same &= one[w] == other[w]
+    return is_same

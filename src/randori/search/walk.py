@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from randori.games.captures import captures
 from randori.games.game import Game
-from randori.games.kernels import DRAW, ONGOING, U0, U1, State, mix, wide
-from randori.games.rules import PASS_ACTION, STATE_WORDS, evaluate, legal, outcome, play
+from randori.games.kernels import DRAW, ONGOING, U0, U1, State, wide
+from randori.games.rules import PASS_ACTION, STATE_WORDS, evaluate, key_behind, legal, outcome, play
 
 WIN = 1_000_000
 """The score of a won game, less its plies."""
@@ -86,10 +86,7 @@ class Questions(NamedTuple):
 
 def key_of(state: State) -> np.uint64:
     """Hash a whole state."""
-    key = U0
-    for word in range(STATE_WORDS):
-        key = mix(key, state[word])
-    return key
+    return key_behind(state[0], state)
 
 
 def final_score(state: State, result: int) -> int:
