@@ -49,7 +49,7 @@ def habits_of(config: SelfPlayConfig) -> Habits:
     return Habits(
         simulations, min(config.fast_simulations, simulations), config.full_share,
         config.noise_alpha, config.noise_share, config.keep_tree, config.surprise, config.archive,
-        config.random_share, config.random_plies, config.balance,
+        config.random_share, config.random_plies, config.balance, config.focus,
     )  # fmt: skip
 
 

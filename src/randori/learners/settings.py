@@ -63,6 +63,9 @@ class SelfPlayConfig:
     balance: float = 0.0
     """leave out games that begin elsewhere than at the first position and are decided there by the
     network's value v: this share of them, times v²"""
+    focus: float = 0.0
+    """make full searches rarer in positions that the search before thought decided by its value v:
+    by this share, times v²; what is in doubt teaches more"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
 
@@ -80,8 +83,9 @@ class SelfPlayConfig:
         for name in ("noise_share", "surprise", "archive", "random_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        if not 0.0 <= self.balance < 1.0:
-            raise ValueError(f"balance must be from 0 to below 1, not {self.balance}")
+        for name in ("balance", "focus"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ValueError(f"{name} must be from 0 to below 1, not {getattr(self, name)}")
         if self.archive + self.random_share > 1.0:
             raise ValueError("archive and random_share must not be above 1 together")
         if self.forced < 0.0 or self.gumbel < 0:
