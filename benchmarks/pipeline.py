@@ -2,7 +2,7 @@
 
     python benchmarks/pipeline.py othello --threads 12 --slots 4096 --simulations 100
 
-The bare figure drives the same lanes from the same number of threads without any search. With
+The bare figure drives lanes of self-play from the same number of threads without any search. With
 `--learn N` self-play is measured once more beside a learner that takes steps of N rows as fast as
 it can and hands its weights over every second, and then once more without it: what that costs
 self-play, and what self-play costs the learner.
@@ -33,13 +33,13 @@ from randori.networks.build import build
 from randori.networks.choose import make_evaluator
 from randori.networks.config import NetworkConfig
 from randori.networks.lanes import NetworkEvaluator
-from randori.search.evaluator import Evaluator
+from randori.search.evaluator import Evaluator, selfplay_lane
 from randori.search.search import SearchConfig
 
 
 def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) -> float:
     """Evaluations a second of the network alone, two lanes a thread in turn."""
-    lanes = [[evaluator.lane(batch) for _ in range(2)] for _ in range(threads)]
+    lanes = [[selfplay_lane(evaluator, batch) for _ in range(2)] for _ in range(threads)]
     done = [0] * threads
     stop = threading.Event()
 

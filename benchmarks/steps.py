@@ -4,9 +4,9 @@
 
 Games begin after up to 40 random moves, so that all their stages are there from the first step on.
 Answers are drawn once for every row, logits with the given spread; values move on from step to
-step. The time is the thread's own, so what else runs counts only by the caches it takes; the
-fastest and the middle one of many pieces of 50 steps are printed. To compare two versions, run them
-in turn.
+step. With `--bytes` logits come as bytes, as a card sends them where there are many. The time is
+the thread's own, so what else runs counts only by the caches it takes; the fastest and the middle
+one of many pieces of 50 steps are printed. To compare two versions, run them in turn.
 """
 
 import argparse
@@ -14,12 +14,14 @@ import json
 import time
 
 import numpy as np
+import torch
 
 from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.group import Group
 from randori.learners.settings import SelfPlayConfig
+from randori.networks.lanes import to_bytes
 from randori.search.search import SearchConfig
 from randori.search.uniform import ArrayLane
 
@@ -41,6 +43,14 @@ class DrawnLane(ArrayLane):
         self.values[:] = np.roll(self.values, 7)
 
 
+class DrawnByteLane(DrawnLane):
+    """The same as bytes."""
+
+    def __init__(self, game: Game, batch: int, spread: float) -> None:
+        super().__init__(game, batch, spread)
+        self.logits = to_bytes(torch.from_numpy(self.logits), game.factor_sizes).numpy()
+
+
 class DrawnEvaluator:
     """Opinions out of thin air."""
 
@@ -54,6 +64,14 @@ class DrawnEvaluator:
         return DrawnLane(self._game, batch, self._spread)
 
 
+class DrawnByteEvaluator(DrawnEvaluator):
+    """The same opinions as bytes."""
+
+    def compact_lane(self, batch: int) -> DrawnByteLane:
+        """Make a lane with answers of its own."""
+        return DrawnByteLane(self._game, batch, self._spread)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("game")
@@ -62,6 +80,7 @@ def main() -> None:
     parser.add_argument("--full-share", type=float, default=1.0)
     parser.add_argument("--spread", type=float, default=2.0, help="0.3 is like a new network")
     parser.add_argument("--pieces", type=int, default=12)
+    parser.add_argument("--bytes", action="store_true", help="logits as bytes")
     given = parser.parse_args()
     game = load_game(given.game)
     search = SearchConfig(given.simulations, cache_mb=1e-4)
@@ -69,7 +88,8 @@ def main() -> None:
         slots=given.slots, search=search, full_share=given.full_share,
         random_share=1.0, random_plies=min(MOST_RANDOM, game.longest // 2),
     )  # fmt: skip
-    group = Group(game, DrawnEvaluator(game, given.spread), config, seed_dice(3, given.slots))
+    kind = DrawnByteEvaluator if given.bytes else DrawnEvaluator
+    group = Group(game, kind(game, given.spread), config, seed_dice(3, given.slots))
     for _ in range(WARM_UP):
         group.step()
         if group.is_ripe:
@@ -84,7 +104,7 @@ def main() -> None:
         costs.append(1e6 * (time.thread_time() - start) / (group.evaluations - before))
     print(json.dumps({
         "game": game.spec, "slots": given.slots, "simulations": given.simulations,
-        "spread": given.spread, "microseconds_per_evaluation": min(costs),
+        "spread": given.spread, "bytes": given.bytes, "microseconds_per_evaluation": min(costs),
         "middle": float(np.median(costs)),
     }))  # fmt: skip
 

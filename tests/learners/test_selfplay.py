@@ -238,8 +238,8 @@ def test_growing_trees_do_not_change_the_games(
     config = config_of(1, 40, full_share=0.5)
     roomy = play_games(make_group(game, hashed(game), config), 5)
 
-    def cramped(slots: int, nodes: int, edges: int, game: Game) -> Any:
-        return make_trees(slots, 2, game.most_legal, game)
+    def cramped(slots: int, nodes: int, edges: int, game: Game, kept: Any) -> Any:
+        return make_trees(slots, 2, game.most_legal, game, kept)
 
     monkeypatch.setattr(groups, "make_trees", cramped)
     group = make_group(game, hashed(game), config)

@@ -12,12 +12,13 @@ from torch import nn
 
 from randori.networks import Signature
 from randori.networks.cuda_runtime import CudaEvaluator, graph_sizes
-from randori.networks.lanes import evaluate
+from randori.networks.lanes import evaluate, to_bytes
 
 Build = Callable[..., nn.Module]
 Draw = Callable[..., NDArray[np.uint64]]
 
 CONNECT4 = Signature(2, 6, 7, (7,))
+MANY = Signature(2, 6, 7, (100, 200))
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
@@ -67,3 +68,29 @@ def test_many_threads_with_two_lanes_each(seasoned: Build, random_words: Draw) -
     assert len(found) == 6
     for words, logits in chain.from_iterable(found.values()):
         np.testing.assert_array_equal(evaluate(evaluator, words)[0], logits)
+
+
+@needs_gpu
+@pytest.mark.parametrize("count", [64, 13, 1])
+def test_many_logits_come_as_bytes(seasoned: Build, random_words: Draw, count: int) -> None:
+    evaluator = CudaEvaluator(seasoned(MANY, 1), MANY)
+    words = random_words(MANY, 64)
+    lane = evaluator.compact_lane(64)
+    lane.words[:] = words
+    lane.launch(count)
+    lane.wait()
+    assert torch.from_numpy(lane.logits).is_pinned()
+    wide = evaluator.lane(64)
+    wide.words[:] = words
+    wide.launch(count)
+    wide.wait()
+    expected = to_bytes(torch.from_numpy(wide.logits[:count]), MANY.factors).numpy()
+    assert lane.logits.dtype == np.uint8
+    np.testing.assert_array_equal(lane.logits[:count], expected)
+    np.testing.assert_array_equal(lane.values[:count], wide.values[:count])
+    assert expected.max() > 2
+
+
+@needs_gpu
+def test_few_logits_stay_as_they_are(seasoned: Build) -> None:
+    assert CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4).compact_lane(4).logits.dtype == np.float32

@@ -15,8 +15,9 @@ from randori.learners.harvest import GAMES, ROWS, make_harvest
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import Habits, begin, make_slots, play_on, replant
 from randori.learners.yields import Batch, FinishedGame, Rows
+from randori.search.byte_logits import BYTE_KERNELS
 from randori.search.cache import make_cache
-from randori.search.evaluator import Evaluator
+from randori.search.evaluator import Evaluator, selfplay_lane
 from randori.search.puct import NO_HALVING, Knobs
 from randori.search.roots import halving_table
 from randori.search.search import make_questions
@@ -61,22 +62,23 @@ class Group:
     ) -> None:
         search = config.search
         self._game = game
-        self._lane = evaluator.lane(config.slots)
+        self._lane = selfplay_lane(evaluator, config.slots)
         lane = self._lane
         self._asked = make_questions(
             config.slots, 1, lane.states, lane.words, lane.logits, lane.values
         )
         nodes = search.simulations + 2
         edges = nodes * min(game.most_legal, 12) + SPARE * game.most_legal
-        self._room = config.slots, nodes, edges
-        self._trees = make_trees(*self._room, game)
-        self._cache = make_cache(search.cache_mb, game.num_logits)
+        are_bytes = lane.logits.dtype == np.uint8
+        self._room = config.slots, nodes, edges, game, np.uint8 if are_bytes else np.uint16
+        self._trees = make_trees(*self._room)
+        self._cache = make_cache(search.cache_mb, game.num_logits, lane.logits.dtype.type)
         self._slots = make_slots(game, config.slots, dice)
         self._harvest = make_harvest(game, config.slots)
         self._temperatures = temperature_table(config.temperature, game.longest)
         self._knobs, self._habits = knobs_of(config), habits_of(config)
         self._archive = make_archive(game, SIZE if config.archive else 0)
-        self._step = game.kernel(play_on)
+        self._step = game.kernel(play_on, **(BYTE_KERNELS if are_bytes else {}))
         self.evaluations = 0
         self._handed_over = 0
         self._taken_at = monotonic()
@@ -199,7 +201,7 @@ class Group:
     def _replant(self, roots: NDArray[np.uint64]) -> None:
         self._lane.wait()
         self._weights += 1
-        if self._trees.edges.shape[1] > self._room[-1]:
+        if self._trees.edges.shape[1] > self._room[2]:
             # As small as those of a run that starts here: whoever lacks room sits out a step.
-            self._trees = make_trees(*self._room, self._game)
+            self._trees = make_trees(*self._room)
         self._game.kernel(replant)(self._trees, self._asked, self._slots, roots)

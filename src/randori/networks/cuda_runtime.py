@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from randori.networks.config import Signature
-from randori.networks.lanes import HostArrays, parse_precision
+from randori.networks.lanes import HostArrays, parse_precision, to_bytes
 from randori.networks.layers import prepare
 from randori.networks.planes import unpack
 
@@ -21,6 +21,7 @@ WARM_UP = 3  # runs before a capture, in which libraries choose kernels and allo
 CAPTURING = threading.Lock()  # torch captures one graph at a time in a process
 # Rows from which a waiting thread sleeps. Below, for play, it spins: 80 µs less, but a core burnt.
 SLEEPING = 64
+MANY_LOGITS = 256  # from so many on they come as bytes, where self-play asks
 cuda: Any = torch.cuda  # whose constructors have no annotations
 
 
@@ -60,7 +61,14 @@ class CudaEvaluator:
 
         Meanwhile other threads may launch and load, but not wait for the whole device.
         """
-        lane = CudaLane(self, batch)
+        return self._add(CudaLane(self, batch))
+
+    def compact_lane(self, batch: int) -> "CudaLane":
+        """Make a new lane whose logits are bytes where there are many, as `lane` makes others."""
+        many = self.signature.num_logits >= MANY_LOGITS
+        return self._add(CudaLane(self, batch, torch.uint8 if many else torch.float32))
+
+    def _add(self, lane: "CudaLane") -> "CudaLane":
         with self.order:
             self._lanes.add(lane)
         return lane
@@ -69,8 +77,10 @@ class CudaEvaluator:
 class CudaLane(HostArrays):
     """A lane with a stream and a graph for each of a few batch sizes."""
 
-    def __init__(self, evaluator: CudaEvaluator, batch: int) -> None:
-        super().__init__(batch, evaluator.signature, pinned=True)
+    def __init__(
+        self, evaluator: CudaEvaluator, batch: int, said: torch.dtype = torch.float32
+    ) -> None:
+        super().__init__(batch, evaluator.signature, pinned=True, said=said)
         self._evaluator = evaluator
         self._device_words = torch.zeros_like(self.words_tensor, device=evaluator.device)
         self._stream: torch.cuda.Stream = cuda.Stream(evaluator.device)
@@ -119,6 +129,8 @@ class CudaLane(HostArrays):
         words = self._device_words[:size]
         words.copy_(self.words_tensor[:size], non_blocking=True)
         logits, values = ours.network(unpack(words, ours.signature, ours.dtype))
+        if self.logits_tensor.dtype == torch.uint8:
+            logits = to_bytes(logits, ours.signature.factors)
         self.logits_tensor[:size].copy_(logits, non_blocking=True)
         self.values_tensor[:size].copy_(values, non_blocking=True)
 

@@ -4,7 +4,7 @@ A table with one place a key: a new entry takes the place of an old one. The key
 positions that look alike share an answer; which moves are legal is the tree's matter.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,18 @@ class Cache(NamedTuple):
     """[C] 0 where nothing is remembered"""
     values: NDArray[np.float32]
     """[C]"""
-    logits: NDArray[np.float32]
-    """[C, P]"""
+    logits: NDArray[Any]
+    """[C, P] float32, or bytes (`byte_logits.py`)"""
 
 
-def make_cache(megabytes: float, num_logits: int) -> Cache:
-    """Allocate as many places as fit, at least one."""
-    fit = int(megabytes * 2**20) // (12 + 4 * num_logits)
+def make_cache(megabytes: float, num_logits: int, said: type[np.generic] = np.float32) -> Cache:
+    """Allocate as many places as fit, at least one, for logits that come as `said`."""
+    fit = int(megabytes * 2**20) // (12 + np.dtype(said).itemsize * num_logits)
     places = 1 << max(0, fit.bit_length() - 1)
     return Cache(
         np.zeros(places, dtype=np.uint64),
         np.zeros(places, dtype=np.float32),
-        np.zeros((places, num_logits), dtype=np.float32),
+        np.zeros((places, num_logits), dtype=said),
     )
 
 
@@ -57,7 +57,7 @@ def recall(cache: Cache, key: np.uint64) -> int:
     return place if cache.keys[place] == key else wide(-1)
 
 
-def remember(cache: Cache, key: np.uint64, value: np.float32, logits: NDArray[np.float32]) -> None:
+def remember(cache: Cache, key: np.uint64, value: np.float32, logits: NDArray[Any]) -> None:
     """Store an answer; a cache of one place is one that is switched off."""
     if len(cache.keys) == 1:
         return

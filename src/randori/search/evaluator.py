@@ -7,21 +7,19 @@ answers are there. A search with two lanes keeps the device busy while it works 
 """
 
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-class Lane(Protocol):
+class AnyLane(Protocol):
     """A batch in flight: inputs that a search writes, outputs that it reads after `wait`."""
 
     states: NDArray[np.uint64]
     """[B, S] the positions, for evaluators that play on from them; [B, 0] for the others."""
     words: NDArray[np.uint64]
     """[B, W] their packed planes, for evaluators that only look."""
-    logits: NDArray[np.float32]
-    """[B, P] policy logits, before the sum over factors and the softmax over legal actions."""
     values: NDArray[np.float32]
     """[B] value in [-1, 1] from the side to move."""
 
@@ -30,6 +28,20 @@ class Lane(Protocol):
 
     def wait(self) -> None:
         """Return once the answers of the last `launch` are in `logits` and `values`."""
+
+
+class Lane(AnyLane, Protocol):
+    """What every search can use."""
+
+    logits: NDArray[np.float32]
+    """[B, P] policy logits, before the sum over factors and the softmax over legal actions."""
+
+
+class ByteLane(AnyLane, Protocol):
+    """What self-play uses where there are many logits: a quarter of the memory."""
+
+    logits: NDArray[np.uint8]
+    """[B, P] the same as bytes (`byte_logits.py`)."""
 
 
 class Evaluator(Protocol):
@@ -41,11 +53,26 @@ class Evaluator(Protocol):
         """Make a new lane of at most `batch` rows."""
 
 
+@runtime_checkable
+class CompactEvaluator(Protocol):
+    """An evaluator that can do with less memory; most cannot, and need not."""
+
+    def compact_lane(self, batch: int) -> Lane | ByteLane:
+        """Make a new lane of at most `batch` rows, of bytes where that pays."""
+
+
+def selfplay_lane(evaluator: Evaluator, batch: int) -> Lane | ByteLane:
+    """Make a new lane for self-play: the most compact that the evaluator has."""
+    if isinstance(evaluator, CompactEvaluator):
+        return evaluator.compact_lane(batch)
+    return evaluator.lane(batch)
+
+
 def measure_rate(
     evaluator: Evaluator, batch: int, lanes_at_once: int = 2, seconds: float = 0.7
 ) -> float:
-    """Measure the evaluations a second of the bare evaluator, over lanes of `batch` in turn."""
-    lanes = [evaluator.lane(batch) for _ in range(max(2, lanes_at_once))]
+    """Measure the evaluations a second of the bare evaluator, over lanes of self-play in turn."""
+    lanes = [selfplay_lane(evaluator, batch) for _ in range(max(2, lanes_at_once))]
     rng = np.random.default_rng(0)
     for lane in lanes:
         lane.words[:] = rng.integers(0, 2**63, size=lane.words.shape, dtype=np.uint64)

@@ -6,7 +6,7 @@ remembered evaluation cost no question and go on at once, so the batch stays ful
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from randori.search.tree import (
     Trees,
     add_node,
     has_room,
+    hear,
     keep_logits,
     recall_logits,
 )
@@ -48,8 +49,9 @@ BUSY: int = wide(-3)
 """Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
 
 
-EDGES_A_LINE = 64 // EDGE.itemsize
-LOGITS_A_LINE = 32
+LINE = 64
+"""Bytes that memory hands over at once."""
+EDGES_A_LINE = LINE // EDGE.itemsize
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
 NEAR = 24
@@ -90,8 +92,8 @@ class Questions(NamedTuple):
     """[R, S]"""
     words: NDArray[np.uint64]
     """[R, W]"""
-    logits: NDArray[np.float32]
-    """[R, P]"""
+    logits: NDArray[Any]
+    """[R, P] float32, or bytes (`byte_logits.py`)"""
     values: NDArray[np.float32]
     """[R]"""
     leaf: NDArray[np.int32]
@@ -233,7 +235,7 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         prefetch(trees.states[slot, path[path[0] - 5]], 0)
     if NUM_LOGITS <= MOST_LOGITS:
         kept = trees.logits[slot, trees.used[slot, NODES] - 1]
-        for p in range(0, NUM_LOGITS, LOGITS_A_LINE):
+        for p in range(0, NUM_LOGITS, LINE // kept.itemsize):
             prefetch(kept, p)
 
 
@@ -324,16 +326,16 @@ def judge(
     tree: Tree,
     node: int,
     value: np.float32,
-    logits: NDArray[np.float32],
+    logits: NDArray[Any],
     knobs: Knobs,
 ) -> None:
     """Take what the evaluator says about a node, and back its value up."""
     tree.nodes[node].value = value
     tree.nodes[node].judged = 1
     if node == 0:
-        weigh_root(tree, logits, urgency_of(tree, node, knobs.fpu))
+        weigh_root(tree, hear(logits, tree.said), urgency_of(tree, node, knobs.fpu))
     elif NUM_LOGITS > MOST_LOGITS:
-        open_node(tree, node, logits)
+        open_node(tree, node, hear(logits, tree.said))
     else:
         keep_logits(tree, node, logits)
     back_up(tree, node, value, knobs.solve)

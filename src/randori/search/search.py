@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +97,7 @@ class Analysis:
 
 def make_questions(
     slots: int, leaves: int, states: NDArray[np.uint64], words: NDArray[np.uint64],
-    logits: NDArray[np.float32], values: NDArray[np.float32],
+    logits: NDArray[Any], values: NDArray[np.float32],
 ) -> Questions:  # fmt: skip
     """Pair a lane's arrays with the book-keeping of who asked what."""
     leaf = np.zeros((slots, leaves), dtype=np.int32)

@@ -108,9 +108,9 @@ class Trees(NamedTuple):
     """[B, E] the same memory, a move a word"""
     edges: Any
     """[B, E] EDGE"""
-    logits: NDArray[np.uint16]
+    logits: NDArray[Any]
     """[B, N, P] what the evaluator said about the moves of nodes that are not all listed: the
-    upper halves of float32"""
+    upper halves of float32, or bytes (`byte_logits.py`)"""
     used: NDArray[np.int32]
     """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
     or 0, how the root chooses, and how far it was searched for moves that win: in no, one or two"""
@@ -145,7 +145,7 @@ class Tree(NamedTuple):
     moves: Any
     packed: NDArray[np.uint64]
     edges: Any
-    logits: NDArray[np.uint16]
+    logits: NDArray[Any]
     used: NDArray[np.int32]
     listed: NDArray[np.int32]
     luck: NDArray[np.float32]
@@ -159,8 +159,10 @@ class Tree(NamedTuple):
     path: NDArray[np.int32]
 
 
-def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
-    """Allocate empty trees."""
+def make_trees(
+    slots: int, nodes: int, edges: int, game: Game, kept: type[np.unsignedinteger] = np.uint16
+) -> Trees:
+    """Allocate empty trees that keep logits as `kept`."""
     kept_logits = game.num_logits if game.num_logits <= MOST_LOGITS else 0
     moves = np.zeros((slots, edges), dtype=MOVE)
     return Trees(
@@ -169,7 +171,7 @@ def make_trees(slots: int, nodes: int, edges: int, game: Game) -> Trees:
         moves.view(np.recarray),
         moves.view(np.uint64),
         np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, nodes, kept_logits), dtype=np.uint16),
+        np.zeros((slots, nodes, kept_logits), dtype=kept),
         np.zeros((slots, 6), dtype=np.int32),
         np.zeros((slots, nodes), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
@@ -188,7 +190,7 @@ def enlarge(trees: Trees, game: Game) -> Trees:
     """Copy `trees` into arrays with room for twice as many nodes and edges."""
     slots, nodes = trees.nodes.shape
     edges = trees.edges.shape[1]
-    larger = make_trees(slots, 2 * nodes, 2 * edges, game)
+    larger = make_trees(slots, 2 * nodes, 2 * edges, game, trees.logits.dtype.type)
     larger.states[:, :nodes] = trees.states
     larger.nodes[:, :nodes] = trees.nodes
     larger.moves[:, :edges] = trees.moves
@@ -229,6 +231,12 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.past[slot],
         trees.paths[slot],
     )
+
+
+@inlined
+def hear(logits: NDArray[Any], said: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return what the evaluator says as float32; `said` is room for it, should that be needed."""
+    return logits
 
 
 @inlined

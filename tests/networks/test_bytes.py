@@ -1,0 +1,82 @@
+"""Logits as bytes: what a card writes, and what self-play reads from it."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from randori.games.registry import load_game
+from randori.networks.lanes import to_bytes
+from randori.search.byte_logits import STEPS, hear_bytes
+
+Logits = NDArray[np.float32]
+FACTORS = (5, 11, 1)
+
+
+def draw(rows: int, factors: tuple[int, ...] = FACTORS, spread: float = 4.0) -> Logits:
+    """Logits whose factors are at different heights."""
+    rng = np.random.default_rng(1)
+    heights = np.repeat(rng.normal(0, 20, len(factors)), factors)
+    return (heights + rng.normal(0, spread, (rows, sum(factors)))).astype(np.float32)
+
+
+def encode(logits: Logits, factors: tuple[int, ...] = FACTORS) -> NDArray[np.uint8]:
+    return to_bytes(torch.from_numpy(logits), factors).numpy()
+
+
+def decode(octets: NDArray[np.uint8]) -> Logits:
+    return np.array([hear_bytes(row, np.zeros(len(row), np.float32)) for row in octets])
+
+
+def below_best(logits: Logits, factors: tuple[int, ...] = FACTORS) -> Logits:
+    parts = np.split(logits, np.cumsum(factors)[:-1], axis=1)
+    return np.concatenate([part - part.max(1, keepdims=True) for part in parts], axis=1)
+
+
+def test_bytes_say_how_far_a_logit_is_below_the_best_of_its_factor() -> None:
+    logits = draw(300)
+    found, expected = decode(encode(logits)), below_best(logits)
+    assert encode(logits).dtype == np.uint8
+    assert np.abs(found - expected).max() <= 0.5 / STEPS + 1e-4
+    ends = np.cumsum((0, *FACTORS))
+    for first, end in pairwise(ends):
+        best = logits[:, first:end].argmax(1)
+        assert (found[np.arange(300), first + best] == 0.0).all(), "of equals it is one"
+
+
+def test_what_is_far_below_is_cut_off() -> None:
+    logits = np.array([[0.0, -31.8, -32.0, -1e30, 7.0, -3e38]], np.float32)
+    assert encode(logits, (4, 2)).tolist() == [[0, 254, 255, 255, 0, 255]]
+
+
+def test_halves_of_a_step_and_rows_of_any_height() -> None:
+    logits = np.array([[0.0, -0.0624, -0.0626, -0.125]], np.float32)
+    for height in (0.0, 16.0, -1000.0):
+        assert encode(logits + np.float32(height), (4,)).tolist()[0][::3] == [0, 1]
+    assert encode(logits, (4,)).tolist() == [[0, 0, 1, 1]]
+
+
+def test_priors_of_legal_moves_hardly_change() -> None:
+    """In Shobu, whose moves have two factors, under logits as far apart as a trained network's."""
+    game = load_game("shobu")
+    legal = game.factors[game.legal_actions(game.new_state())]
+    logits = draw(50, game.factor_sizes)
+    priors = []
+    for said in (logits, decode(encode(logits, game.factor_sizes))):
+        odds = np.exp(above := said[:, legal].sum(2) - said[:, legal].sum(2).max(1)[:, None])
+        assert above.max() == 0.0
+        priors.append(odds / odds.sum(1, keepdims=True))
+    assert np.abs(np.log(priors[0] / priors[1])).max() < 2.1 / STEPS
+    assert np.abs(priors[0] - priors[1]).sum(1).max() < 0.12
+
+
+@pytest.mark.parametrize("logit", [np.inf, -np.inf, np.nan, -np.nan, 3e38])
+def test_what_is_no_number_becomes_some_byte(logit: float) -> None:
+    logits = draw(6)
+    logits[:2] = logit
+    logits[2:4, ::3] = logit
+    found = decode(encode(logits))
+    assert ((found <= 0.0) & (found >= -255 / STEPS)).all()
+    assert np.array_equal(found[4:], decode(encode(draw(6)))[4:]), "other rows stay as they are"
