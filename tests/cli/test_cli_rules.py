@@ -88,7 +88,22 @@ def test_file_that_breaks_a_law(randori):
 def test_file_that_numba_refuses_is_still_one_line(randori):
     source = HEX.read_text().replace("    return count\n", "    return sorted([count])[0]\n")
     Path("bad.py").write_text(source)
-    assert "law 'compiled'" in randori("check", "bad.py:size=3").complaint
+    line = 1 + source.splitlines().index("    return sorted([count])[0]")
+    where = f"bad.py, line {line}, in legal: Numba wants"
+    complaint = randori("check", "bad.py:size=3").complaint
+    assert "law 'compiled'" in complaint
+    assert where in complaint
+    assert randori("perft", "bad.py:size=3", "2").complaint.startswith(where)
+
+
+def test_the_helper_is_blamed_that_numba_cannot_read(randori):
+    source = HEX.read_text().replace(
+        "    return has(", "    with open('/dev/null') as file:\n        pass\n    return has("
+    )
+    Path("bad.py").write_text(source)
+    line = 1 + next(i for i, text in enumerate(source.splitlines()) if "def is_in" in text)
+    complaint = randori("perft", "bad.py:size=3", "2").complaint
+    assert complaint.startswith(f"bad.py, line {line}, in is_in: ")
 
 
 @pytest.mark.parametrize(
