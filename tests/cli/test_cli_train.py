@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from randori.cli.training import End
+from randori.cli.training import End, why_nothing_is_learnt
+from randori.learners.status import Counters
 
 HEX = Path(__file__).parents[2] / "examples" / "hex.py"
 
@@ -85,6 +86,12 @@ def test_resume_with_less_than_was_trained_says_how_long_that_was(randori, run):
 )
 def test_the_way_on_is_further_than_the_run_is(end, words):
     assert end.further == words
+
+
+def test_a_run_that_learnt_nothing_says_why():
+    few, late = (why_nothing_is_learnt(Counters(rows=rows), 1000) for rows in (999, 1001))
+    assert "with 999 of 1000 warm-up rows" in few
+    assert "the run ended with its first games" in late
 
 
 def test_the_agent_plays(randori, trained):

@@ -177,12 +177,20 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     stop = config_of(run).stop
     report(run, stop, learner.counters, as_json=as_json, scores=learner.status.scores)
     if run.learner == "alphazero" and not learner.counters.steps:
-        warm_up = config_of(run).warm_up_rows
-        note(
-            f"note: the network has not learnt yet, with {learner.counters.rows} of {warm_up} "
-            "warm-up rows; train for longer, or --set warm_up_rows to less"
-        )
+        note(f"note: {why_nothing_is_learnt(learner.counters, config_of(run).warm_up_rows)}")
     return 0 if ends_reached(stop, learner.counters) else INTERRUPTED
+
+
+def why_nothing_is_learnt(counters: Counters, warm_up: int) -> str:
+    """Explain a run without a gradient step: too few games, or no time left after them."""
+    if counters.rows >= warm_up:
+        return (
+            "the network has not learnt yet: the run ended with its first games; train for longer"
+        )
+    return (
+        f"the network has not learnt yet, with {counters.rows} of {warm_up} warm-up rows; train "
+        "for longer, or --set warm_up_rows to less"
+    )
 
 
 def report(
