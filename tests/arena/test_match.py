@@ -8,7 +8,7 @@ import pytest
 
 from randori.agents.agent import RESIGN, Agent
 from randori.agents.registry import load_agent
-from randori.arena.match import MatchResult, PlayedGame, elo, num_fresh, play_match, score_interval
+from randori.arena.match import MatchResult, PlayedGame, elo, play_match, repeats, score_interval
 from randori.errors import IllegalAction
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, SECOND
@@ -287,6 +287,20 @@ def test_no_games_no_harm() -> None:
 
 def test_repetitions_are_told_from_chance() -> None:
     """Agents without dice repeat a game from each opening; others may by chance."""
-    assert num_fresh([("a", [1, 2])] * 5 + [("b", [3])] * 2) == 2
-    assert num_fresh([("a", [1, 2])] * 5 + [("a", [3])]) == 6
-    assert num_fresh([]) == 0
+    assert repeats([("a", [1, 2])] * 5 + [("b", [3])] * 2) == [5, 2]
+    assert repeats([("a", [1, 2])] * 5 + [("a", [3])]) == [1] * 6
+    assert repeats([]) == []
+
+
+def test_repetitions_widen_the_interval() -> None:
+    """Three games played twice are three; one of four that was played nine times is most of it."""
+    games = [PlayedGame(True, [move, 8], 1 + move % 2, opening=1) for move in range(4)]
+    alone, twice = MatchResult("a", "b", games[:3]), MatchResult("a", "b", games[:3] * 2)
+    assert (twice.fresh, twice.effective) == (3, 3.0)
+    assert twice.interval == alone.interval
+    assert twice.interval != score_interval(twice.score, 6)
+    uneven = MatchResult("a", "b", [*games, *[games[0]] * 8])
+    assert uneven.fresh == 4
+    assert uneven.effective == pytest.approx(12**2 / (9**2 + 3))
+    assert uneven.interval == score_interval(uneven.score, uneven.effective)
+    assert uneven.summary()["effective_games"] == uneven.effective

@@ -241,7 +241,7 @@ def test_anchors_stay_where_they_are() -> None:
     both = rate(games, anchors={"p0": 1000, "p1": 850})
     assert (value(both, "p0"), value(both, "p1")) == pytest.approx((1000, 850))
     assert both.superiority[0, 1] == 1.0
-    with pytest.raises(UserError, match="--anchor 'p9': no game of that agent; did you mean"):
+    with pytest.raises(UserError, match="--anchor 'p9': no game of that agent; known: p0, p1"):
         rate(games, anchors={"p9": 0})
 
 

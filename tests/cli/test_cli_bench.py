@@ -54,6 +54,13 @@ def test_selfplay(randori):
     assert "share of the bare network" in shown
 
 
+def test_a_share_above_the_bare_network_is_explained(capsys):
+    bench.print_figures("selfplay", {"game": "tictactoe", "ratio": 1.004})
+    assert "above 100 %" not in capsys.readouterr().out
+    bench.print_figures("selfplay", {"game": "tictactoe", "ratio": 1.08})
+    assert "something else ran while the network alone was measured" in capsys.readouterr().out
+
+
 def test_perft(randori):
     figures = randori("bench", "perft", "tictactoe", "--json").json
     assert figures["game"] == "tictactoe"

@@ -70,8 +70,8 @@ def test_repeated_games_are_told(randori, trained):
     agent = f"az:{trained},simulations=4,runtime=torch"
     answer = randori("match", "tictactoe", agent, agent, "-n", "6", "--json")
     assert answer.json["distinct_games"] < 6
-    assert "games differ" in answer.err
-    assert "--opening-plies 2" in answer.err
+    assert "games differ, and the intervals are as wide as of 2; --opening-plies 2" in answer.err
+    assert answer.json["effective_games"] == 2.0
     assert randori("match", "tictactoe", "random", "random", "-n", "2", "--json").err == ""
 
 

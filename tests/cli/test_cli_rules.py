@@ -88,13 +88,46 @@ def test_file_that_breaks_a_law(randori):
 def test_file_that_numba_refuses_is_still_one_line(randori):
     source = HEX.read_text().replace("    return count\n", "    return sorted([count])[0]\n")
     Path("bad.py").write_text(source)
-    assert "law 'compiled'" in randori("check", "bad.py:size=3").complaint
+    line = 1 + source.splitlines().index("    return sorted([count])[0]")
+    where = f"bad.py, line {line}, in legal: Numba wants"
+    complaint = randori("check", "bad.py:size=3").complaint
+    assert "law 'compiled'" in complaint
+    assert where in complaint
+    assert randori("perft", "bad.py:size=3", "2").complaint.startswith(where)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["explore foo", "show foo", "train foo", "match foo random random", "play foo", "stats foo",
+     "perft foo 2", "check foo", "bench perft foo", "exam foo connect4",
+     "scaling foo --agent uct --against random", "tournament foo random greedy"],
+)  # fmt: skip
+def test_a_game_like_no_other_is_no_guess(randori, line):
+    known = "known: choko, connect4, go, othello, shobu, tictactoe"
+    expected = f"there is no game 'foo'; {known}, or a file of your own: my_game.py"
+    assert randori(*line.split()).complaint == expected
+
+
+def test_a_game_whose_ending_was_left_out(randori):
+    Path("hex.py").write_text(HEX.read_text())
+    assert "did you mean 'hex.py'?" in randori("explore", "hex").complaint
+
+
+def test_the_helper_is_blamed_that_numba_cannot_read(randori):
+    source = HEX.read_text().replace(
+        "    return has(", "    with open('/dev/null') as file:\n        pass\n    return has("
+    )
+    Path("bad.py").write_text(source)
+    line = 1 + next(i for i, text in enumerate(source.splitlines()) if "def is_in" in text)
+    complaint = randori("perft", "bad.py:size=3", "2").complaint
+    assert complaint.startswith(f"bad.py, line {line}, in is_in: ")
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         ("show othelo", "there is no game 'othelo'; did you mean 'othello'?"),
+        ("show CONNECT-4", "there is no game 'CONNECT-4'; did you mean 'connect4'?"),
         ("show othello:sise=6", "'othello' has no option 'sise'; did you mean 'size'?"),
         ("show othello:size=7", "othello:size=7: size is 4, 6 or 8, not 7"),
         ("show missing.py", "there is no game file 'missing.py'"),

@@ -66,6 +66,25 @@ def test_picture_fits_and_tells_all(trained, status, monkeypatch, columns):
     assert "▁▁" in picture
 
 
+def test_a_share_above_the_bare_network_is_explained_once(trained, status, monkeypatch, capsys):
+    words = "above 100 % of bare: something else ran"
+    console = Console(file=io.StringIO(), width=100)
+
+    def picture():
+        with console.capture() as captured:
+            console.print(make(Screen, trained, status, monkeypatch, 100).picture())
+        return captured.get()
+
+    assert words not in picture()
+    for record in status[1].history:
+        record["bare_share"] = 1.08
+    assert words in picture()
+    monkeypatch.setattr("randori.cli.screen.SILENCE", 0.0)
+    lines = make(Lines, trained, status, monkeypatch)
+    lines.listen(status[1])
+    assert capsys.readouterr().err.count(words) == 1
+
+
 def test_compiling_is_shown_until_the_work_begins(trained, status, monkeypatch):
     screen = make(Screen, trained, status, monkeypatch)
     console = Console(file=io.StringIO(), width=80)

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from randori.cli.training import End, why_nothing_is_learnt
+from randori.learners.status import Counters
+
 HEX = Path(__file__).parents[2] / "examples" / "hex.py"
 
 
@@ -57,6 +60,38 @@ def test_resume_of_a_complete_run_says_how_to_extend_it(randori, run):
     assert f"randori resume {run} --iterations 4" in answer.out
     assert randori("resume", run, "--json").json["complete"] is True
     assert files(run) == before
+
+
+def test_resume_with_less_than_was_trained_says_how_long_that_was(randori, run):
+    state = newest(run) / "state.json"
+    stored = json.loads(state.read_text())
+    stored["state"]["counters"]["seconds"] = 90.0
+    state.write_text(json.dumps(stored))
+    settings = ["--set=stop.iterations=null", "--plain"]
+    answer = randori("resume", run, "--minutes=1", *settings)
+    assert answer.code == 0
+    assert "--minutes 1 is of the whole run, which has had 1.5 minutes already" in answer.err
+    assert f"randori resume {run} --minutes 2.5" in answer.out
+    assert randori("resume", run, "--json").json["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (End("--minutes ", "minutes", 10, 10.06), "--minutes 20"),
+        (End("--minutes ", "minutes", 1, 5.01), "--minutes 6.1"),
+        (End("--minutes ", "minutes", 0.05, 1.58), "--minutes 1.65"),
+        (End("--set stop.games=", "games", 2_000_000, 2_000_000), "--set stop.games=4000000"),
+    ],
+)
+def test_the_way_on_is_further_than_the_run_is(end, words):
+    assert end.further == words
+
+
+def test_a_run_that_learnt_nothing_says_why():
+    few, late = (why_nothing_is_learnt(Counters(rows=rows), 1000) for rows in (999, 1001))
+    assert "with 999 of 1000 warm-up rows" in few
+    assert "the run ended with its first games" in late
 
 
 def test_the_agent_plays(randori, trained):

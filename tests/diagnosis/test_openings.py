@@ -10,6 +10,8 @@ import torch
 
 from randori.agents.models import model_info, signature_of
 from randori.agents.network import policy
+from randori.cli.openings import run_openings
+from randori.diagnosis.findings import tenths
 from randori.diagnosis.openings import keeps_start, study
 from randori.diagnosis.page import openings_page
 from randori.errors import UserError
@@ -50,6 +52,18 @@ def test_lines_are_counted_and_scored(played):
     assert by_moves["1", "2"].scores == (0.5, None)
     assert [period.games for period in found.periods] == [3, 4]
     assert centre.position == load_game("connect4").start().play("4").play("4")
+
+
+def test_a_rare_line_is_not_shown_as_none_at_all(made, capsys):
+    path = made()
+    write_games(path, 1, [("4 4", "first")] * 2500 + [("1 2", "draw")])
+    run_openings(path, plies=2, top=5, fold=False, html=None, as_json=False)
+    shown = capsys.readouterr().out
+    assert "100.0 %" in shown
+    assert "<0.1 %" in shown
+    assert "0.0 %" not in shown.replace("100.0 %", "")
+    assert "&lt;0.1 %" in openings_page(study(path, plies=2))
+    assert tenths(0.0) == "0.0 %"
 
 
 def test_mirror_images_are_one_line_when_asked(played):

@@ -353,6 +353,57 @@ def test_a_run_by_games_and_by_minutes(tmp_path: Path) -> None:
     assert len(rows_on_disk(by_minutes.path)["results"]) <= learner.counters.rows
 
 
+def hurry(learner: AlphaZero, minutes: float) -> None:
+    """Let a learner believe that it is so much later."""
+    learner._started -= 60 * minutes
+
+
+def late_in_learning(run: Run, steps: int) -> AlphaZero:
+    """Train, and let the clock jump by an hour when so many gradient steps are done."""
+    learners: list[AlphaZero] = []
+    plain = AlphaZero.run
+
+    def remember(learner: AlphaZero, until: float = 1.0) -> None:
+        learners.append(learner)
+        plain(learner, until)
+
+    def listen(status: Status) -> None:
+        if status.phase == "learning" and status.counters.steps == steps:
+            hurry(learners[0], 60)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AlphaZero, "run", remember)
+        train(run, listen)
+    return learners[0]
+
+
+def test_the_last_gradient_steps_wait_when_the_minutes_are_over(tmp_path: Path) -> None:
+    settings = ("stop.iterations=null", "deterministic=false", "train.reuse=20",
+                "checkpoint_iterations=0", "checkpoint_minutes=1000")  # fmt: skip
+    run = make_run(tmp_path / "run", *settings, "stop.minutes=30")
+    counters = late_in_learning(run, 3).counters
+    assert counters.steps == 3
+    assert counters.owed > 20
+    stored = read_checkpoint(max(checkpoint_paths(run.path).values())).state["counters"]
+    assert (stored["steps"], stored["owed"]) == (3, pytest.approx(counters.owed))
+    assert len(read_metrics(run.path)) == counters.iteration
+    change_run(run.path, ["stop.minutes=null", f"stop.iterations={counters.iteration + 1}"])
+    resumed = train(open_run(run.path), ignore)
+    assert resumed.counters.steps == int(resumed.counters.rows * 20 / 16)
+
+
+def test_a_deterministic_run_learns_to_the_end_of_its_iteration(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "stop.iterations=null", "stop.minutes=30", "train.reuse=20")
+    counters = late_in_learning(run, 3).counters
+    assert counters.steps == int(counters.rows * 20 / 16)
+
+
+def test_a_run_by_games_learns_what_they_call_for(tmp_path: Path) -> None:
+    settings = ("stop.iterations=null", "stop.games=60", "deterministic=false")
+    counters = train(make_run(tmp_path / "run", *settings), ignore).counters
+    assert counters.steps == int(counters.rows * 2 / 16)
+
+
 def test_sample_games_are_kept_as_text(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "stop.iterations=1")
     train(run, ignore)

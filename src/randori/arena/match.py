@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,8 +92,8 @@ class MatchResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the score."""
-        return score_interval(self.score, len(self.games))
+        """95 % interval of the score, as wide as games that repeat others make it."""
+        return score_interval(self.score, self.effective)
 
     @property
     def distinct(self) -> int:
@@ -102,7 +103,19 @@ class MatchResult:
     @property
     def fresh(self) -> int:
         """Number of games that are evidence."""
-        return num_fresh(((game.a_is_first, game.begun), game.moves) for game in self.games)
+        return len(self._repeats)
+
+    @property
+    def effective(self) -> float:
+        """Number of games without repetitions whose mean would be as sure (Kish).
+
+        Less than `fresh` where some games were repeated more often than others.
+        """
+        return len(self.games) ** 2 / max(1, sum(times**2 for times in self._repeats))
+
+    @cached_property
+    def _repeats(self) -> list[int]:
+        return repeats(((game.a_is_first, game.begun), game.moves) for game in self.games)
 
     def summary(self) -> dict[str, object]:
         """Return what `--json` prints."""
@@ -122,11 +135,12 @@ class MatchResult:
             "elo_low": elo(low),
             "elo_high": elo(high),
             "distinct_games": self.distinct,
+            "effective_games": self.effective,
         }
 
 
-def num_fresh(games: Iterable[tuple[Hashable, Sequence[int]]]) -> int:
-    """Count games, given who played from which opening and the moves, as evidence.
+def repeats(games: Iterable[tuple[Hashable, Sequence[int]]]) -> list[int]:
+    """Return how often each piece of evidence was played, given who began how and the moves.
 
     Where an opening has always been followed by the same moves its players have no dice, and what
     they repeat says nothing new. Where moves have differed, equal games are chance and all count.
@@ -134,10 +148,14 @@ def num_fresh(games: Iterable[tuple[Hashable, Sequence[int]]]) -> int:
     followed: dict[Hashable, Counter[tuple[int, ...]]] = {}
     for opening, moves in games:
         followed.setdefault(opening, Counter())[tuple(moves)] += 1
-    return sum(found.total() if len(found) > 1 else 1 for found in followed.values())
+    return [
+        times
+        for found in followed.values()
+        for times in ([1] * found.total() if len(found) > 1 else [found.total()])
+    ]
 
 
-def score_interval(score: float, games: int) -> tuple[float, float]:
+def score_interval(score: float, games: float) -> tuple[float, float]:
     """Wilson's 95 % interval; draws make it a little too wide, never too narrow."""
     if games == 0:
         return 0.0, 1.0

@@ -320,6 +320,12 @@ def guarded(run: Callable[[], object]) -> int:
     except OSError as error:
         about = f": {error.filename}" if error.filename else ""
         return _complain(f"{error.strerror or error}{about}")
+    except Exception as error:
+        from randori.games.compile_errors import describe, is_compile_error, place_of
+
+        if is_compile_error(error) and place_of(error):  # otherwise the fault is ours
+            return _complain(describe(error))
+        raise
     return code if isinstance(code, int) else 0
 
 

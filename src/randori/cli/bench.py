@@ -18,7 +18,7 @@ from randori.agents.simple import RandomPlayer
 from randori.arena.match import advance
 from randori.cli.bench_arena import bench_arena
 from randori.cli.gauge import mean_length
-from randori.cli.report import amount, announced, note
+from randori.cli.report import amount, announced, beyond_bare, note
 from randori.errors import UserError
 from randori.games.dice import Dice, seed_dice
 from randori.games.evaluation import find_evaluation
@@ -472,6 +472,9 @@ def print_figures(name: str, figures: Figures) -> None:
             label = LABELS.get(key, key.replace("_", " "))
             other = _figure(key, peer[key]) if key in peer else ""
             print(f"  {label:<34}{_figure(key, value):<12}{other}".rstrip())
+    words = beyond_bare(figures.get("ratio", 0.0))
+    if words:
+        print(f"  {words}")
 
 
 LABELS = {

@@ -4,13 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from randori.arena.match import Progression
 from randori.arena.stats import LENGTH, random_games
@@ -31,28 +25,33 @@ def mean_length(game: Game) -> float:
 class Pace:
     """How fast plies come and how long the rest takes, once kernels and networks are loaded.
 
-    All games run side by side and most end late, so the plies tell how far a match is; but agents
-    may play longer games than chance does, so half of what is not over counts as to come, and
-    shorter ones, so what is over counts as done. The clock
-    starts with the first word of progress, and stands still while something is compiled: neither
-    happens again.
+    How long a game lasts between these agents is not known before some are over: they may end it
+    much sooner than chance does, or later. Until then the length of random games moves the bar, and
+    no time is told. From then on a game that is over counts as one, and one under way as half of
+    one. The clock starts with the first word of progress, and stands still while something is
+    compiled: neither happens again.
     """
 
     def __init__(self, games: int, length: float, compiled: Callable[[], float]) -> None:
         self._games, self._length, self._compiled = games, length, compiled
         self._begun: tuple[float, int, float] | None = None
         self._now = (0.0, 0, 0.0)
+        self._over = 0
+        self._together = 0  # games that were seen to be played side by side
 
     def hear(self, over: int, plies: int) -> None:
         """Take the newest word of progress."""
+        if self._begun is not None and over == self._over:  # then each game has made one ply
+            self._together = max(self._together, plies - self._now[1])
+        self._over = over
         self._now = monotonic() - self._compiled(), plies, self.share(over, plies)
         self._begun = self._begun or self._now
 
     def share(self, over: int, plies: int) -> float:
         """Return how much of all games is played."""
-        if over >= self._games:
-            return 1.0
-        return max(over, min(plies / self._length, (self._games + over) / 2)) / self._games
+        left = self._games - over
+        half = min(self._together, left) / 2 if over else min(plies / self._length, left / 2)
+        return (over + half) / self._games
 
     @property
     def rate(self) -> float | None:
@@ -64,7 +63,8 @@ class Pace:
     def seconds_left(self) -> float | None:
         """Seconds until all games are over; None while there is nothing to go by."""
         seconds, _, share = self._since()
-        return seconds * (1 - self._now[2]) / share if seconds > 0 and share > 0 else None
+        is_known = self._over > 0 and seconds > 0 and share > 0
+        return seconds * (1 - self._now[2]) / share if is_known else None
 
     def _since(self) -> tuple[float, int, float]:
         """Return seconds, plies and share of the games since the first word."""
@@ -88,8 +88,8 @@ def shown_progress(
         if monotonic() - last >= SILENCE and over < games:
             last = monotonic()
             words = [f"{over}/{some(games, 'game')} over"]
-            if pace.rate is not None and pace.seconds_left is not None:
-                words += [f"{amount(pace.rate)} plies/s", f"about {clock(pace.seconds_left)} left"]
+            words += [] if pace.rate is None else [f"{amount(pace.rate)} plies/s"]
+            words += [] if pace.seconds_left is None else [f"about {clock(pace.seconds_left)} left"]
             note(", ".join(words))
 
     screen = console(stderr=True)
@@ -101,14 +101,15 @@ def shown_progress(
         BarColumn(),
         TextColumn("{task.fields[rate]} plies/s"),
         TimeElapsedColumn(),  # shows that something goes on where a ply takes minutes
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
     with Progress(*columns, console=screen, transient=True) as bars:
-        task = bars.add_task("", total=1.0, over=0, games=games, rate="–")
+        task = bars.add_task("", total=1.0, over=0, games=games, rate="–", left="")
 
         def show(over: int, plies: int) -> None:
             pace.hear(over, plies)
             rate = "–" if pace.rate is None else amount(pace.rate)
-            bars.update(task, completed=pace.share(over, plies), over=over, rate=rate)
+            left = "" if pace.seconds_left is None else f"about {clock(pace.seconds_left)} left"
+            bars.update(task, completed=pace.share(over, plies), over=over, rate=rate, left=left)
 
         yield show

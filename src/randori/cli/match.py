@@ -118,8 +118,9 @@ def run_match(
     note_cut_openings(book, result.games)
     if result.fresh < len(result.games):
         note(
-            f"note: only {result.fresh} of {len(result.games)} games differ, so the intervals "
-            f"are too narrow; --opening-plies {max(2, book.plies + 2)} makes more of them differ"
+            f"note: only {result.fresh} of {len(result.games)} games differ, and the intervals are "
+            f"as wide as of {result.effective:.0f}; --opening-plies {max(2, book.plies + 2)} makes "
+            "more of them differ"
         )
     if save is not None:  # last: a disk that is full by now takes no result along
         write_games(game_records(game, result), save)

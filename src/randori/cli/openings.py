@@ -4,6 +4,7 @@ from pathlib import Path
 
 from randori.cli.match import expect_new_file
 from randori.cli.report import announced, clock, note, print_json, print_table, sparkline
+from randori.diagnosis.findings import tenths
 from randori.diagnosis.openings import Line, Study, study
 from randori.diagnosis.page import openings_page
 from randori.runs.atomic import write_text
@@ -48,9 +49,9 @@ def _row(line: Line) -> list[str]:
     if line.score is not None:
         score = f"{100 * line.score:.0f} % [{100 * line.low:.0f}, {100 * line.high:.0f}]"
     return [
-        " ".join(line.moves), str(line.games), f"{100 * line.share:.1f} %",
+        " ".join(line.moves), str(line.games), tenths(line.share),
         sparkline(line.shares, TREND, (0.0, max(line.shares))),
-        "–" if prior is None else f"{100 * prior:.1f} %", score,
+        "–" if prior is None else tenths(prior), score,
     ]  # fmt: skip
 
 

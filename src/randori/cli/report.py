@@ -112,6 +112,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def beyond_bare(share: float) -> str:
+    """Explain a pace that is above the bare network's; empty where it is not."""
+    if round(100 * share) <= 100:
+        return ""
+    return "above 100 % of bare: something else ran while the network alone was measured"
+
+
 def sparkline(values: Sequence[float], width: int, span: tuple[float, float] | None = None) -> str:
     """Draw values as a line of bars, at most `width` of them; `span` fixes the scale."""
     if not values or width < 1:

@@ -63,6 +63,8 @@ class Step:
     """of the agent's own time, games side by side"""
     fresh_games: int
     """games that are no repetitions"""
+    effective_games: float
+    """games without repetitions that would make intervals as wide"""
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,8 @@ def print_steps(game: Game, option: str, against: str, steps: Sequence[Step]) ->
     repeated = [s for s in steps if s.fresh_games < s.games]
     if repeated:
         note(f"note: at {option} {repeated[0].budget:g} only {repeated[0].fresh_games} of "
-             f"{some(repeated[0].games, 'game')} differ, so the intervals are too narrow; "
+             f"{some(repeated[0].games, 'game')} differ, and its intervals are as wide "
+             f"as of {repeated[0].effective_games:.0f}; "
              "longer openings (--opening-plies) help")  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from randori.arena.match import score_interval
 from randori.cli.progress import Progress
-from randori.cli.report import amount, clock, console, note, percent, sparkline
+from randori.cli.report import amount, beyond_bare, clock, console, note, percent, sparkline
 from randori.learners.status import Status
 from randori.runs.folder import Run
 
@@ -41,6 +41,7 @@ class Lines:
     def __init__(self, run: Run) -> None:
         self._progress = Progress(run)
         self._told = monotonic()
+        self._is_explained = False
 
     def __enter__(self) -> "Lines":
         return self
@@ -54,6 +55,14 @@ class Lines:
         if monotonic() - self._told >= SILENCE:
             self._told = monotonic()
             note(self.line())
+            self._explain()
+
+    def _explain(self) -> None:
+        """Say once what a share of bare above 100 % means."""
+        words = beyond_bare(self._progress.rates()["bare_share"])
+        if words and not self._is_explained:
+            self._is_explained = True
+            note(words)
 
     def compiling(self, message: str) -> None:
         """Say that kernels are being compiled."""
@@ -123,6 +132,9 @@ class Screen:
             yield Text.assemble(
                 *_figure(left, half, NAME_WIDTHS[0]), *_figure(right, half, NAME_WIDTHS[1])
             )
+        words = beyond_bare(self._progress.rates()["bare_share"])
+        if words:
+            yield Text(words, style="dim")
         yield from self._scores(width)
         yield from self._gate()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from randori.agents.human import Departure
 from randori.agents.registry import load_agent
 from randori.arena.crew import play_tournament
-from randori.arena.match import num_fresh
+from randori.arena.match import repeats
 from randori.arena.openings import Book
 from randori.arena.ratings import rate
 from randori.arena.sprt import games_tested, parse_sprt
@@ -206,7 +206,7 @@ def report_tournament(plan: Plan, games: Sequence[StoredGame], *, as_json: bool)
         first, *rest = describe_verdict(plan.sprt, played)
         print("\n  ".join([f"{a} against {b}: {first}", *rest]))
     fresh = sum(
-        num_fresh(((one.a_is_first, one.begun), one.moves) for one in played.values())
+        len(repeats(((one.a_is_first, one.begun), one.moves) for one in played.values()))
         for played in plan.by_pair(games).values()
     )
     if fresh < len(games):

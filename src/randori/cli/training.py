@@ -3,10 +3,11 @@
 import ast
 import inspect
 import json
+import math
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_type_hints
@@ -26,6 +27,8 @@ from randori.runs.folder import Run, locked, open_run
 
 INTERRUPTED = 130
 """Exit code of a run that Ctrl-C stopped, as shells have it."""
+ON_TIME = 1.05
+"""How far beyond its end a run may be and still count as ended there: the last steps take time."""
 
 
 def limits(minutes: float | None, iterations: int | None) -> list[str]:
@@ -99,6 +102,8 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
         note(f"going on from the newest checkpoint: {place}")
         return go_on(run, plain=plain, as_json=as_json)
     report(run, config.stop, counters, as_json=as_json)
+    for end in ends_reached(config.stop, counters):
+        note(f"note: {end}")
     return 0
 
 
@@ -126,18 +131,37 @@ def expect_same_shape(run: Run, settings: list[str]) -> None:
             )
 
 
-def ends_reached(stop: StopConfig, counters: Counters) -> list[str]:
-    """Return the ends that a run has reached, as the options that would double them."""
+@dataclass(frozen=True)
+class End:
+    """An end that a run has reached."""
+
+    option: str
+    """sets it, with a number behind"""
+    unit: str
+    limit: float
+    done: float
+
+    @property
+    def further(self) -> str:
+        """The option with as much again: of the whole run, so on top of what is done."""
+        done = self.limit if self.done < ON_TIME * self.limit else math.ceil(10 * self.done) / 10
+        return f"{self.option}{self.limit + done:.10g}"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.option}{self.limit:.10g} is of the whole run, which has had "
+            f"{round(self.done, 1):.10g} {self.unit} already; go on with {self.further}"
+        )
+
+
+def ends_reached(stop: StopConfig, counters: Counters) -> list[End]:
+    """Return the ends that a run has reached."""
     ends = (
-        (stop.minutes, counters.seconds / 60, "--minutes"),
-        (stop.iterations, counters.iteration, "--iterations"),
-        (stop.games, counters.games, "--set stop.games="),
+        End("--minutes ", "minutes", stop.minutes or 0, counters.seconds / 60),
+        End("--iterations ", "iterations", stop.iterations or 0, counters.iteration),
+        End("--set stop.games=", "games", stop.games or 0, counters.games),
     )
-    return [
-        f"{option}{'' if option.endswith('=') else ' '}{2 * end:g}"
-        for end, done, option in ends
-        if end and done >= end
-    ]
+    return [end for end in ends if end.limit and end.done >= end.limit]
 
 
 def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
@@ -153,12 +177,20 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     stop = config_of(run).stop
     report(run, stop, learner.counters, as_json=as_json, scores=learner.status.scores)
     if run.learner == "alphazero" and not learner.counters.steps:
-        warm_up = config_of(run).warm_up_rows
-        note(
-            f"note: the network has not learnt yet, with {learner.counters.rows} of {warm_up} "
-            "warm-up rows; train for longer, or --set warm_up_rows to less"
-        )
+        note(f"note: {why_nothing_is_learnt(learner.counters, config_of(run).warm_up_rows)}")
     return 0 if ends_reached(stop, learner.counters) else INTERRUPTED
+
+
+def why_nothing_is_learnt(counters: Counters, warm_up: int) -> str:
+    """Explain a run without a gradient step: too few games, or no time left after them."""
+    if counters.rows >= warm_up:
+        return (
+            "the network has not learnt yet: the run ended with its first games; train for longer"
+        )
+    return (
+        f"the network has not learnt yet, with {counters.rows} of {warm_up} warm-up rows; train "
+        "for longer, or --set warm_up_rows to less"
+    )
 
 
 def report(
@@ -191,7 +223,10 @@ def report(
         + (f"{counters.steps} gradient steps " if counters.steps else "")
         + f"in {clock(counters.seconds)}"
     )
-    print("  go on    ", " ".join([f"{program()} resume", quoted(run.path), *reached]))
+    print(
+        "  go on    ",
+        " ".join([f"{program()} resume", quoted(run.path), *(end.further for end in reached)]),
+    )
     if counters.checkpoint:
         print_commands(run)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from randori.diagnosis import history, rules
+from randori.diagnosis import history, learning, rules
 from randori.diagnosis.evidence import Evidence, gather
 from randori.diagnosis.findings import WORST, Finding, Verdict
 from randori.diagnosis.trials import hold_trials
@@ -18,7 +18,7 @@ PATIENCE = "train on first, with `randori resume`: after so few steps nothing el
 """What is advised before a network can have learnt anything, where rules would contradict each
 other."""
 BY_RECORD = (
-    rules.distinct_positions, history.losses, history.first_player, history.draws,
+    rules.distinct_positions, learning.losses, history.first_player, history.draws,
     history.game_length, history.pace, history.gates,
 )  # fmt: skip
 

@@ -65,3 +65,8 @@ def percent(share: float) -> str:
     """Write a share as per cents, with a digit where it is small."""
     number = 100 * share
     return f"{number:.1f} %" if abs(number) < 9.95 else f"{number:.0f} %"
+
+
+def tenths(share: float) -> str:
+    """Write a share to a tenth of a per cent; less than that, but not nothing, is not 0.0 %."""
+    return "<0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"

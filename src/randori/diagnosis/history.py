@@ -1,4 +1,4 @@
-"""Rules that read the metrics alone: games, losses, pace and gates over the course of a run."""
+"""Rules that read the metrics alone: games, pace and gates over the course of a run."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,10 +10,6 @@ from randori.diagnosis.findings import Finding, Measure, Verdict, percent
 
 RECENT = 5
 """Newest iterations that make up the present."""
-NO_RATE = 1e-7
-"""Learning rates below this change no weight that counts."""
-FAR = 0.7
-"""Nats between a policy and its targets that are many; Othello comes to 0.4, Connect 4 to 0.1."""
 NO_METRICS = "the metrics of this run do not say"
 
 
@@ -83,55 +79,6 @@ def game_length(evidence: Evidence) -> Finding:
         )
     verdict: Verdict = "odd" if has_collapsed else "ok"
     return measure.found(value, f"{value:.1f}", verdict, sentence, advice, trend)
-
-
-def losses(evidence: Evidence) -> Finding:
-    """Judge whether losses fall; the policy's is taken above the entropy of its targets."""
-    measure = Measure("loss_trend", "policy loss above its floor")
-    pairs = [(m.get("policy_loss"), m.get("policy_entropy")) for m in evidence.metrics]
-    above = [max(0.0, float(a) - float(b)) for a, b in pairs if a is not None and b is not None]
-    policy, value = above or evidence.series("policy_loss"), evidence.series("value_loss")
-    if not policy:
-        return measure.missing(NO_METRICS)
-    rates = evidence.series("learning_rate")
-    rises = {"policy": _rise(policy), "value": _rise(value)}
-    worst = max(rises, key=lambda name: rises[name])
-    rise = rises[worst]
-    verdict: Verdict = "sick" if rise > 0.5 else "odd" if rise > 0.2 else "ok"
-    rate = f"; learning rate {rates[-1]:.2g}" if rates else ""
-    sentence, advice = f"value loss {value[-1]:.3f}{rate}" if value else rate[2:], ""
-    if verdict != "ok":
-        sentence = f"the {worst} loss has risen by {percent(rise)} above its best{rate}"
-        advice = "lower train.learning_rate or train.reuse; enlarge window, so that it forgets less"
-    if verdict == "ok" and above and _lags(above):
-        verdict = "odd"
-        sentence = "the policy stays far from what the searches find: the network cannot say it"
-        advice = (
-            "network.policy=planes where the game has it; more network.channels and blocks; a game "
-            "whose policy is a sum of factors may need others"
-        )
-    if rates and max(rates) < NO_RATE:
-        verdict, sentence = "sick", f"the learning rate is practically nothing ({max(rates):.2g})"
-        advice = "raise train.learning_rate"
-    return measure.found(policy[-1], f"{policy[-1]:.3f}", verdict, sentence, advice, policy,
-                         value_loss=value[-1] if value else None, rises=rises)  # fmt: skip
-
-
-def _lags(above: Sequence[float]) -> bool:
-    """Tell whether a policy is far above its floor, and is not on its way down."""
-    if len(above) < 12:
-        return False
-    *_, before, last = (float(np.mean(part)) for part in np.array_split(np.asarray(above), 4))
-    return last > FAR and last > 0.9 * before
-
-
-def _rise(series: Sequence[float]) -> float:
-    """Return by how much the last quarter is above the best quarter before it."""
-    if len(series) < 12:
-        return 0.0
-    *before, last = (float(np.mean(part)) for part in np.array_split(np.asarray(series), 4))
-    best = min(before)
-    return (last - best) / best if best > 0.02 else 0.0
 
 
 def pace(evidence: Evidence) -> Finding:

@@ -6,7 +6,7 @@ from html import escape
 
 from randori.diagnosis import charts
 from randori.diagnosis.doctor import Examination
-from randori.diagnosis.findings import Finding
+from randori.diagnosis.findings import Finding, tenths
 from randori.diagnosis.openings import Line, Period, Study
 from randori.games.drawing import draw_board, last_cells
 
@@ -148,7 +148,7 @@ def _line(study: Study, line: Line, ink: str, top: float, ticks: Sequence[str]) 
         f'<div class="card line"><h3><span class="swatch" style="background:{ink}"></span>'
         f"{escape(_moves(line))}</h3>"
         f'<div class="board">{board}</div>'
-        f'<div class="figures"><span>{_games(line.games)}, {100 * line.share:.1f} %</span>'
+        f'<div class="figures"><span>{_games(line.games)}, {escape(tenths(line.share))}</span>'
         f"<span>score {score}</span></div>{bar}"
         f"{charts.curves(parts, top, ticks, ' %')}</div>"
     )

@@ -4,16 +4,15 @@ The plain kernels are judged first, so that a slip in somebody's indexing comes 
 and not as memory that compiled code has overwritten; the compiled ones then have to agree.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from randori.games import text
+from randori.games.compile_errors import describe
 from randori.games.game import Game
 from randori.games.images import check_symmetries
 from randori.games.kernels import DRAW, ONGOING, State
@@ -400,15 +399,6 @@ def overhear(
                     ends[ply] = actions[ply, k]
 
 
-def _why(error: Exception) -> str:
-    """Make Numba's page of explanation short: where, and its first words."""
-    said = str(error)
-    places = re.findall(r'File "([^"]+)", line (\d+)', said)
-    place = f"{Path(places[-1][0]).name}, line {places[-1][1]}: " if places else ""
-    words = " ".join(line for line in said.splitlines()[1:] if line.strip() and "File" not in line)
-    return f"{place}{type(error).__name__}: {(words or said)[:300]}"
-
-
 def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
     game, junk = trial.game, JUNK[1]
     for record in records:
@@ -422,9 +412,7 @@ def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
         try:
             game.kernel(retrace)(moves, states, actions, counts, outcomes, words)
         except Exception as error:
-            trial.condemn(
-                "compiled", f"Numba wants scalar code that allocates nothing: {_why(error)}"
-            )
+            trial.condemn("compiled", describe(error))
         for ply, view in enumerate(record.views):
             trial.moves, trial.state = record.moves[:ply], record.states[ply]
             same = np.array_equal(states[ply], record.states[ply])
@@ -446,7 +434,7 @@ def _check_overheard(trial: Trial, record: Record) -> None:
     try:
         game.kernel(overhear)(states, _logits_of(game), actions, odds, counts, ends, spare)
     except Exception as error:
-        trial.condemn("compiled", f"Numba wants scalar code that allocates nothing: {_why(error)}")
+        trial.condemn("compiled", describe(error))
     for ply, view in enumerate(record.views):
         trial.moves, trial.state = record.moves[:ply], record.states[ply]
         n, expected = counts[ply], _weighed(game, view.legal)

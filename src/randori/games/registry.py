@@ -31,7 +31,7 @@ def load_game(text: str) -> Game:
     elif spec.name in GAMES:
         module = importlib.import_module(GAMES[spec.name])
     else:
-        raise UserError(f"there is no game {spec.name!r}; {nearest(spec.name, GAMES)}")
+        raise UserError(f"there is no game {spec.name!r}; {_guess(spec.name)}")
     if spec.value is not None:
         raise UserError(f"{text!r}: options are written key=value, found {spec.value!r}")
     factory = getattr(module, "game", None)
@@ -56,6 +56,14 @@ def load_game(text: str) -> Game:
         spec=str(Spec(spec.name, None, chosen)),
         identity=str(Spec(game.name, None, chosen)),
     )
+
+
+def _guess(name: str) -> str:
+    """Say which game `name` may stand for: one of ours, or a file whose ending was left out."""
+    if Path(f"{name}.py").is_file():
+        return f"did you mean '{name}.py'?"
+    known = nearest(name, GAMES)
+    return known if known.endswith("?") else f"{known}, or a file of your own: my_game.py"
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -36,6 +36,7 @@ from randori.learners.status import (
     Counters,
     Listener,
     Status,
+    clock_share,
     iteration_metrics,
     progress_of,
 )
@@ -287,14 +288,20 @@ class AlphaZero:
             return self._trainer.targets_of(samples)
 
         for targets in drawn_ahead(draw, int(counters.owed)):
+            if self._stopping or self._is_late():
+                break  # what is still owed is taken when the run goes on
             self._trainer.step(targets, status.rate_share)
             counters.owed -= 1.0
             counters.steps += 1
             self._tell()
-            if self._stopping:
-                break
         status.losses = self._trainer.take_losses() or status.losses
         return status.losses
+
+    def _is_late(self) -> bool:
+        """Tell whether the minutes are over; what a deterministic run does asks no clock."""
+        self.counters.seconds = self._seconds()
+        share = clock_share(self._config.stop, self.counters)
+        return not self._config.deterministic and share >= self._until
 
     def _rate_share(self) -> float:
         """Return the share of the learning rate that is due by now."""

@@ -6,14 +6,11 @@ from typing import Literal
 from randori.errors import UserError
 from randori.networks.config import NetworkConfig
 from randori.runs.config import override
+from randori.runs.shards import window_after
 from randori.search.search import SearchConfig
 
 FIXED = ("train.optimizer",)
 """Settings that the optimiser's memory has the shape of."""
-
-
-WINDOW_PACE = 0.4
-"""How fast a growing window grows at first, in rows a row (KataGo's figure)."""
 
 
 def _expect_positive(config: object, *names: str) -> None:
@@ -275,8 +272,4 @@ class AlphaZeroConfig:
 
     def newest(self, rows: int) -> int:
         """Return how many of the newest rows are learnt from, after so many in all."""
-        first = self.first_window
-        if not first:
-            return self.window
-        grown = first * (1 + WINDOW_PACE * ((rows / first) ** 0.75 - 1) / 0.75)
-        return int(min(self.window, max(first, grown)))
+        return window_after(rows, self.window, self.first_window)

@@ -27,11 +27,14 @@ class Counters:
     saved_at: float = 0.0
 
 
+def clock_share(stop: StopConfig, counters: Counters) -> float:
+    """Return the share of a run's minutes that is over; 0 where it has none."""
+    return counters.seconds / (60 * stop.minutes) if stop.minutes else 0.0
+
+
 def progress_of(stop: StopConfig, counters: Counters, *, steady: bool = False) -> float:
     """Return the share of a run that is done; `steady` leaves the clock out."""
-    shares = [0.0]
-    if stop.minutes and not steady:
-        shares.append(counters.seconds / (60 * stop.minutes))
+    shares = [0.0 if steady else clock_share(stop, counters)]
     if stop.iterations:
         shares.append(counters.iteration / stop.iterations)
     if stop.games:

@@ -18,6 +18,17 @@ from randori.runs.formats import Arrays, npz_bytes, read_npz
 
 _log = logging.getLogger(__name__)
 
+WINDOW_PACE = 0.4
+"""How fast a growing window grows at first, in rows a row (KataGo's figure)."""
+
+
+def window_after(rows: float, window: int, first: int) -> int:
+    """Return how many of the newest of so many rows are learnt from; `first` of 0 never grows."""
+    if not first:
+        return window
+    grown = first * (1 + WINDOW_PACE * ((rows / first) ** 0.75 - 1) / 0.75)
+    return int(min(window, max(first, grown)))
+
 
 def write_shard(folder: Path, number: int, arrays: Arrays) -> Path:
     """Write `replay/NUMBER.npz`; every array has rows along axis 0."""
