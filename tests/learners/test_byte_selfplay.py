@@ -19,8 +19,8 @@ from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import play_on
 from randori.learners.yields import FinishedGame
 from randori.networks.lanes import to_bytes
-from randori.search.byte_logits import BYTE_KERNELS, STEPS
-from randori.search.evaluator import measure_rate, selfplay_lane
+from randori.search.byte_logits import BYTE_KERNELS
+from randori.search.evaluator import STEPS, measure_rate, selfplay_lane
 from randori.search.search import SearchConfig
 from randori.search.tree import make_trees
 from randori.search.uniform import UniformEvaluator

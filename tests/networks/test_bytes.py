@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from randori.games.registry import load_game
 from randori.networks.lanes import to_bytes
-from randori.search.byte_logits import STEPS, hear_bytes
+from randori.search.byte_logits import hear_bytes
+from randori.search.evaluator import STEPS
 
 Logits = NDArray[np.float32]
 FACTORS = (5, 11, 1)
@@ -80,3 +81,9 @@ def test_what_is_no_number_becomes_some_byte(logit: float) -> None:
     found = decode(encode(logits))
     assert ((found <= 0.0) & (found >= -255 / STEPS)).all()
     assert np.array_equal(found[4:], decode(encode(draw(6)))[4:]), "other rows stay as they are"
+
+
+def test_what_was_not_kept_says_nothing() -> None:
+    """Trees keep no logits where there are too many of them."""
+    said = np.ones(3, np.float32)
+    assert hear_bytes(np.zeros(0, np.uint8), said).tolist() == [1, 1, 1]

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from randori.errors import UserError, nearest
 from randori.networks.config import Signature
-from randori.search.byte_logits import STEPS
-from randori.search.evaluator import Evaluator
+from randori.search.evaluator import STEPS, Evaluator
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
@@ -65,12 +64,12 @@ def _host(shape: tuple[int, ...], dtype: torch.dtype, pinned: bool) -> Tensor:
 
 
 def to_bytes(logits: Tensor, factors: Sequence[int]) -> Tensor:
-    """Write float32 logits [B, P] as bytes (`search/byte_logits.py`); no number is any byte."""
+    """Write float32 logits [B, P] as bytes (`ByteLane`); what is no number is any byte."""
     below = torch.empty_like(logits)
     parts, rooms = (torch.split_with_sizes(whole, factors, 1) for whole in (logits, below))
     for part, room in zip(parts, rooms, strict=True):
         # Few operations over all logits, because each is a kernel of its own on a card.
-        best = part.amax(1, keepdim=True).mul_(STEPS).add_(0.5)  # for what comes: it cuts off
+        best = part.amax(1, keepdim=True).mul_(STEPS).add_(0.5)  # half a step: bytes are cut off
         torch.sub(best, part, alpha=STEPS, out=room)
     return below.clamp_(max=255).to(torch.uint8)
 

@@ -12,6 +12,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+STEPS = 8
+"""What bytes count in, of a nat (`byte_logits.py` says why)."""
+
 
 class AnyLane(Protocol):
     """A batch in flight: inputs that a search writes, outputs that it reads after `wait`."""
@@ -41,7 +44,7 @@ class ByteLane(AnyLane, Protocol):
     """What self-play uses where there are many logits: a quarter of the memory."""
 
     logits: NDArray[np.uint8]
-    """[B, P] the same as bytes (`byte_logits.py`)."""
+    """[B, P] how far each is below the best of its factor: STEPS a nat, at most 255."""
 
 
 class Evaluator(Protocol):
