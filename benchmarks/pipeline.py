@@ -37,6 +37,13 @@ from randori.search.evaluator import Evaluator, selfplay_lane
 from randori.search.search import SearchConfig
 
 
+class Floats:
+    """A network whose logits never come as bytes, to compare with."""
+
+    def __init__(self, inner: NetworkEvaluator) -> None:
+        self.name, self.lane, self.load = inner.name, inner.lane, inner.load
+
+
 def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) -> float:
     """Evaluations a second of the network alone, two lanes a thread in turn."""
     lanes = [[selfplay_lane(evaluator, batch) for _ in range(2)] for _ in range(threads)]
@@ -161,10 +168,13 @@ def main() -> None:
     parser.add_argument("--cache-mb", type=float, default=16.0)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--learn", type=int, default=0, help="rows a gradient step")
+    parser.add_argument("--floats", action="store_true", help="logits never come as bytes")
     given = parser.parse_args()
     game = load_game(given.game)
     network = build(NetworkConfig(blocks=given.blocks, channels=given.channels), signature_of(game))
     evaluator = make_evaluator(network, signature_of(game))
+    if given.floats:
+        evaluator = Floats(evaluator)
     search = SearchConfig(simulations=given.simulations, cache_mb=given.cache_mb)
     config = SelfPlayConfig(
         slots=given.slots, threads=given.threads, search=search, full_share=given.full_share
