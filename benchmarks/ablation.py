@@ -41,7 +41,6 @@ VARIANTS: dict[str, list[str]] = {
     "archive, mostly": ["selfplay.archive=0.75"],
     "random beginnings": ["selfplay.random_share=0.5"],
     "balanced beginnings": ["selfplay.random_share=0.5", "selfplay.balance=0.9"],
-    "focused": ["selfplay.focus=0.9"],
     "win/draw/loss": ["network.value=wdl"],
     "reply head": ["network.reply=true"],
     "ownership head": ["network.ownership=true"],
@@ -59,7 +58,6 @@ VARIANTS: dict[str, list[str]] = {
     "global pooling": ["network.pooling=global"],
     "together": TOGETHER,
     "together, balanced": [*TOGETHER, "selfplay.balance=0.9"],
-    "together, balanced, focused": [*TOGETHER, "selfplay.balance=0.9", "selfplay.focus=0.9"],
 }
 
 

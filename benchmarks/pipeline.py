@@ -37,16 +37,11 @@ from randori.search.evaluator import Evaluator, selfplay_lane
 from randori.search.search import SearchConfig
 
 
-class Floats:
-    """A network whose logits never come as bytes, to compare with."""
-
-    def __init__(self, inner: NetworkEvaluator) -> None:
-        self.name, self.lane, self.load = inner.name, inner.lane, inner.load
-
-
-def bare_rate(evaluator: Evaluator, batch: int, threads: int, seconds: float) -> float:
+def bare_rate(evaluator: Evaluator, config: SelfPlayConfig, seconds: float) -> float:
     """Evaluations a second of the network alone, two lanes a thread in turn."""
-    lanes = [[selfplay_lane(evaluator, batch) for _ in range(2)] for _ in range(threads)]
+    batch, threads = config.slots, max(1, config.threads)
+    lanes = [[selfplay_lane(evaluator, batch, config.byte_logits) for _ in range(2)]
+             for _ in range(threads)]  # fmt: skip
     done = [0] * threads
     stop = threading.Event()
 
@@ -168,23 +163,22 @@ def main() -> None:
     parser.add_argument("--cache-mb", type=float, default=16.0)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--learn", type=int, default=0, help="rows a gradient step")
-    parser.add_argument("--floats", action="store_true", help="logits never come as bytes")
+    parser.add_argument("--bytes", action="store_true", help="selfplay.byte_logits")
     given = parser.parse_args()
     game = load_game(given.game)
     network = build(NetworkConfig(blocks=given.blocks, channels=given.channels), signature_of(game))
     evaluator = make_evaluator(network, signature_of(game))
-    if given.floats:
-        evaluator = Floats(evaluator)
     search = SearchConfig(simulations=given.simulations, cache_mb=given.cache_mb)
     config = SelfPlayConfig(
-        slots=given.slots, threads=given.threads, search=search, full_share=given.full_share
-    )
+        slots=given.slots, threads=given.threads, search=search, full_share=given.full_share,
+        byte_logits=given.bytes,
+    )  # fmt: skip
     start = time.perf_counter()
     warm = SelfPlay(game, evaluator, replace(config, slots=4, threads=0), 0)
     for _ in range(3):
         warm.groups[0].step()
     compiled = time.perf_counter() - start
-    before = bare_rate(evaluator, given.slots, max(1, given.threads), given.seconds / 3)
+    before = bare_rate(evaluator, config, given.seconds / 3)
     play = SelfPlay(game, evaluator, config, 0)
     figures = selfplay_rate(play, given.seconds)
     beside: dict[str, object] = {}
@@ -202,7 +196,7 @@ def main() -> None:
     play.close()
     if learner is not None:
         beside["learner_alone_steps_per_s"] = learner.rate_alone(given.seconds / 3)
-    after = bare_rate(evaluator, given.slots, max(1, given.threads), given.seconds / 3)
+    after = bare_rate(evaluator, config, given.seconds / 3)
     bare = (before + after) / 2
     print(json.dumps({
         **vars(given), "evaluator": evaluator.name, "compile_s": round(compiled, 1), **figures,

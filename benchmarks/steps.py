@@ -63,12 +63,8 @@ class DrawnEvaluator:
         """Make a lane with answers of its own."""
         return DrawnLane(self._game, batch, self._spread)
 
-
-class DrawnByteEvaluator(DrawnEvaluator):
-    """The same opinions as bytes."""
-
     def compact_lane(self, batch: int) -> DrawnByteLane:
-        """Make a lane with answers of its own."""
+        """Make one with the same answers as bytes."""
         return DrawnByteLane(self._game, batch, self._spread)
 
 
@@ -87,9 +83,10 @@ def main() -> None:
     config = SelfPlayConfig(
         slots=given.slots, search=search, full_share=given.full_share,
         random_share=1.0, random_plies=min(MOST_RANDOM, game.longest // 2),
+        byte_logits=given.bytes,
     )  # fmt: skip
-    kind = DrawnByteEvaluator if given.bytes else DrawnEvaluator
-    group = Group(game, kind(game, given.spread), config, seed_dice(3, given.slots))
+    evaluator = DrawnEvaluator(game, given.spread)
+    group = Group(game, evaluator, config, seed_dice(3, given.slots))
     for _ in range(WARM_UP):
         group.step()
         if group.is_ripe:

@@ -39,7 +39,7 @@ GAME = load_game("tictactoe")
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One thread, and nobody waits for the bare network's speed."""
-    monkeypatch.setattr(alphazero, "measure_rate", lambda *_: 1.0)
+    monkeypatch.setattr(alphazero, "measure_rate", lambda *_, **__: 1.0)
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -358,8 +358,8 @@ def hurry(learner: AlphaZero, minutes: float) -> None:
     learner._started -= 60 * minutes
 
 
-def late_in_learning(run: Run, steps: int) -> AlphaZero:
-    """Train, and let the clock jump by an hour when so many gradient steps are done."""
+def train_watched(run: Run, watch: Callable[[AlphaZero, Status], None]) -> AlphaZero:
+    """Train, and show the learner itself to `watch` whenever it tells its status."""
     learners: list[AlphaZero] = []
     plain = AlphaZero.run
 
@@ -367,14 +367,20 @@ def late_in_learning(run: Run, steps: int) -> AlphaZero:
         learners.append(learner)
         plain(learner, until)
 
-    def listen(status: Status) -> None:
-        if status.phase == "learning" and status.counters.steps == steps:
-            hurry(learners[0], 60)
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(AlphaZero, "run", remember)
-        train(run, listen)
+        train(run, lambda status: watch(learners[0], status))
     return learners[0]
+
+
+def late_in_learning(run: Run, steps: int) -> AlphaZero:
+    """Train, and let the clock jump by an hour when so many gradient steps are done."""
+
+    def watch(learner: AlphaZero, status: Status) -> None:
+        if status.phase == "learning" and status.counters.steps == steps:
+            hurry(learner, 60)
+
+    return train_watched(run, watch)
 
 
 def test_the_last_gradient_steps_wait_when_the_minutes_are_over(tmp_path: Path) -> None:
@@ -390,6 +396,23 @@ def test_the_last_gradient_steps_wait_when_the_minutes_are_over(tmp_path: Path) 
     change_run(run.path, ["stop.minutes=null", f"stop.iterations={counters.iteration + 1}"])
     resumed = train(open_run(run.path), ignore)
     assert resumed.counters.steps == int(resumed.counters.rows * 20 / 16)
+
+
+@pytest.mark.parametrize(("minutes", "learns"), [(30.5, True), (31.0, False)])
+def test_the_last_games_are_learnt_from_if_that_takes_little_longer(
+    tmp_path: Path, minutes: float, learns: bool
+) -> None:
+    def watch(learner: AlphaZero, status: Status) -> None:
+        if status.phase == "self-play" and status.counters.iteration == 2:
+            hurry(learner, minutes - learner._seconds() / 60)
+
+    settings = ("stop.iterations=null", "stop.minutes=30", "deterministic=false", "train.reuse=20",
+                "checkpoint_iterations=0", "checkpoint_minutes=1000")  # fmt: skip
+    run = make_run(tmp_path / "run", *settings)
+    train_watched(run, watch)
+    before, last = read_metrics(run.path)[-2:]
+    assert (last["steps"] > before["steps"]) == learns
+    assert (last["policy_loss"] is not None) == learns, "what was not measured is not written"
 
 
 def test_a_deterministic_run_learns_to_the_end_of_its_iteration(tmp_path: Path) -> None:

@@ -28,8 +28,9 @@ from randori.search.uniform import UniformEvaluator
 Build = Callable[[Game], Any]
 SPREAD = 12
 CONFIG = SelfPlayConfig(
-    slots=4, search=SearchConfig(20, cache_mb=0.0), fast_simulations=5, full_share=0.5
-)
+    slots=4, search=SearchConfig(20, cache_mb=0.0), fast_simulations=5, full_share=0.5,
+    byte_logits=True,
+)  # fmt: skip
 
 
 @cache
@@ -132,6 +133,14 @@ def test_bytes_are_remembered(hashed: Build) -> None:
     assert games[0] == games[1]
 
 
+def test_more_logits_than_nodes_keep(hashed: Build) -> None:
+    """Then moves are listed as soon as answers come."""
+    ours, theirs = pair_of(game_of("choko"), hashed, CONFIG)
+    assert ours._trees.logits.shape[2] == 0
+    assert ours._asked.logits.dtype == np.uint8
+    expect_alike(ours, theirs, 120)
+
+
 def test_moves_of_two_factors(hashed: Build) -> None:
     expect_alike(*pair_of(game_of("shobu"), hashed, CONFIG), 60)
 
@@ -196,8 +205,10 @@ def test_answers_that_are_no_numbers_lead_to_legal_moves(logit: float) -> None:
 
 def test_who_has_no_bytes_is_asked_for_none(hashed: Build) -> None:
     game = game_of("connect4")
-    assert selfplay_lane(hashed(game), 3).logits.dtype == np.float32
-    assert selfplay_lane(Terse(game, hashed(game)), 3).logits.dtype == np.uint8
+    terse = Terse(game, hashed(game))
+    assert selfplay_lane(hashed(game), 3, True).logits.dtype == np.float32
+    assert selfplay_lane(terse, 3, True).logits.dtype == np.uint8
+    assert selfplay_lane(terse, 3, False).logits.dtype == np.float32
 
 
 def test_the_bare_rate_is_that_of_the_lanes_of_self_play(hashed: Build) -> None:
@@ -209,5 +220,5 @@ def test_the_bare_rate_is_that_of_the_lanes_of_self_play(hashed: Build) -> None:
             made.append(super().compact_lane(batch))
             return made[-1]
 
-    assert measure_rate(Watched(game, UniformEvaluator(game)), 4, 3, seconds=0.01) > 0
+    assert measure_rate(Watched(game, UniformEvaluator(game)), 4, 3, 0.01, is_compact=True) > 0
     assert len(made) == 3

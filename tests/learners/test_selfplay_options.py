@@ -25,14 +25,7 @@ EVERY_OPTION = [
     {"keep_tree": False},
     {"forced": 2.0},
     {"gumbel": 4},
-    {
-        "surprise": 0.5,
-        "archive": 0.5,
-        "random_share": 0.5,
-        "random_plies": 5,
-        "balance": 0.5,
-        "focus": 0.5,
-    },
+    {"surprise": 0.5, "archive": 0.5, "random_share": 0.5, "random_plies": 5, "balance": 0.5},
     {"gumbel": 16, "surprise": 1.0, "archive": 1.0, "keep_tree": False},
 ]
 
@@ -220,22 +213,6 @@ def test_games_that_are_decided_are_begun_more_rarely(hashed: Build) -> None:
     kept = np.array([1 - 0.95 * v for v in usual])
     assert np.mean(balanced) == pytest.approx(np.average(usual, weights=kept), abs=0.05)
     assert np.mean(usual) > 1.2 * np.mean(balanced)
-
-
-def test_full_searches_are_rarer_where_the_game_is_decided(hashed: Build) -> None:
-    """By the value that the search before it found, which a row knows if it was full itself."""
-    group = make_group(hashed, full_share=1.0, focus=0.95, slots=1, solve=False)
-    values, is_full = [], []
-    for batch in play_games(group, 600):
-        plies = batch.rows.states[:, 0].astype(int)
-        last = min(7, len(batch.games[0].moves) - 1)  # there is no choice in the ninth move
-        for row in np.flatnonzero(plies < last):
-            values.append(batch.rows.values[row])
-            is_full.append(plies[row] + 1 in plies)
-    expected = 1 - 0.95 * np.square(values)
-    decided = expected < 0.85
-    assert np.mean(is_full) == pytest.approx(expected.mean(), abs=0.02)
-    assert np.mean(np.array(is_full)[decided]) == pytest.approx(expected[decided].mean(), abs=0.07)
 
 
 @pytest.mark.parametrize("options", EVERY_OPTION[-2:], ids=str)

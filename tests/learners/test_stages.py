@@ -30,7 +30,7 @@ STAGES = 'stages=[[0.3,"train.learning_rate=0.001"],[0.6,"network.blocks=3 windo
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alphazero, "measure_rate", lambda *_: 1.0)
+    monkeypatch.setattr(alphazero, "measure_rate", lambda *_, **__: 1.0)
     torch.set_num_threads(1)
 
 

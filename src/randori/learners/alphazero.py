@@ -56,6 +56,9 @@ SAMPLE_GAMES = 200
 """Games of self-play that a checkpoint keeps for people."""
 MOST_LANES = 8
 """Lanes that the bare network is measured with, at most: a card takes its time to make one."""
+GRACE = 1.03
+"""How much longer than its minutes a run may take for the gradient steps that its last games call
+for; what is left then waits for a resume."""
 GATE_PLIES = 6
 """Plies that gate matches draw by visits, so that games differ."""
 
@@ -154,8 +157,11 @@ class AlphaZero:
             self._write_events = event_writer(self._folder, self.counters.iteration + 1)
         self._compile()
         groups = len(self._selfplay.groups)
-        slots = self._config.selfplay.slots
-        self.status.bare_rate = measure_rate(self._evaluator, slots, min(MOST_LANES, groups))
+        selfplay = self._config.selfplay
+        self.status.bare_rate = measure_rate(
+            self._evaluator, selfplay.slots, min(MOST_LANES, groups),
+            is_compact=selfplay.byte_logits and selfplay.turns == "none",
+        )  # fmt: skip
         try:
             while not self._stopping and self._progress() < until:
                 self.iterate()
@@ -294,14 +300,15 @@ class AlphaZero:
             counters.owed -= 1.0
             counters.steps += 1
             self._tell()
-        status.losses = self._trainer.take_losses() or status.losses
-        return status.losses
+        losses = self._trainer.take_losses()
+        status.losses = losses or status.losses
+        return losses
 
     def _is_late(self) -> bool:
-        """Tell whether the minutes are over; what a deterministic run does asks no clock."""
+        """Tell whether it is time to end a step too late; deterministic runs ask no clock."""
         self.counters.seconds = self._seconds()
         share = clock_share(self._config.stop, self.counters)
-        return not self._config.deterministic and share >= self._until
+        return not self._config.deterministic and share >= GRACE * self._until
 
     def _rate_share(self) -> float:
         """Return the share of the learning rate that is due by now."""

@@ -50,7 +50,7 @@ def habits_of(config: SelfPlayConfig) -> Habits:
     return Habits(
         simulations, min(config.fast_simulations, simulations), config.full_share,
         config.noise_alpha, config.noise_share, config.keep_tree, config.surprise, config.archive,
-        config.random_share, config.random_plies, config.balance, config.focus,
+        config.random_share, config.random_plies, config.balance,
     )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ class Group:
     ) -> None:
         search = config.search
         self._game = game
-        self._lane = selfplay_lane(evaluator, config.slots)
+        self._lane = selfplay_lane(evaluator, config.slots, config.byte_logits)
         lane = self._lane
         self._asked = make_questions(
             config.slots, 1, lane.states, lane.words, lane.logits, lane.values

@@ -60,11 +60,11 @@ class SelfPlayConfig:
     balance: float = 0.0
     """leave out games that begin elsewhere than at the first position and are decided there by the
     network's value v: this share of them, times v²"""
-    focus: float = 0.0
-    """make full searches rarer in positions that the search before thought decided by its value v:
-    by this share, times v²; what is in doubt teaches more"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
+    byte_logits: bool = False
+    """let a GPU send logits as bytes where there are many: less memory for threads to go through,
+    and priors that are a little less exact"""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.full_share <= 1.0:
@@ -80,9 +80,8 @@ class SelfPlayConfig:
         for name in ("noise_share", "surprise", "archive", "random_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("balance", "focus"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ValueError(f"{name} must be from 0 to below 1, not {getattr(self, name)}")
+        if not 0.0 <= self.balance < 1.0:
+            raise ValueError(f"balance must be from 0 to below 1, not {self.balance}")
         if self.archive + self.random_share > 1.0:
             raise ValueError("archive and random_share must not be above 1 together")
         if self.forced < 0.0 or self.gumbel < 0:

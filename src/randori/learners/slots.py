@@ -96,8 +96,6 @@ class Habits(NamedTuple):
     """how many, at most"""
     balance: float
     """how often a game that starts decided is not played, at most"""
-    focus: float
-    """how much rarer full searches are where the game is decided, at most"""
 
 
 class Slots(NamedTuple):
@@ -148,13 +146,9 @@ def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
     )
 
 
-def draw_budget(slots: Slots, slot: int, value: float, habits: Habits) -> None:
-    """Decide whether the next search is a full one (playout cap randomization).
-
-    `value` is what the game is worth to either side, as far as that is known.
-    """
-    share = habits.full_share * (1.0 - habits.focus * value * value)
-    slots.is_full[slot] = 1 if uniform(slots.dice[slot]) < share else 0
+def draw_budget(slots: Slots, slot: int, habits: Habits) -> None:
+    """Decide whether the next search is a full one (playout cap randomization)."""
+    slots.is_full[slot] = 1 if uniform(slots.dice[slot]) < habits.full_share else 0
     slots.budget[slot] = 0
 
 
@@ -192,7 +186,7 @@ def begin_game(
     slots.begun[slot] = plies
     slots.origin[slot] = SETTLED if plies == 0 else origin
     slots.rows[slot] = 0
-    draw_budget(slots, slot, 0.0, habits)
+    draw_budget(slots, slot, habits)
 
 
 def begin(trees: Trees, slots: Slots, archive: Archive, habits: Habits) -> None:
@@ -327,7 +321,7 @@ def finish_move(
     slots.moves[slot, ply] = action
     slots.plies[slot] = ply + 1
     harvest.totals[MOVES] += 1.0
-    draw_budget(slots, slot, root_value(tree), habits)
+    draw_budget(slots, slot, habits)
     halves = knobs.considered > 0 and slots.is_full[slot] == 1
     if tree.edges[edge].child == NONE or not habits.keep_tree or halves:
         root = tree.states[0]

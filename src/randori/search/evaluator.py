@@ -64,18 +64,23 @@ class CompactEvaluator(Protocol):
         """Make a new lane of at most `batch` rows, of bytes where that pays."""
 
 
-def selfplay_lane(evaluator: Evaluator, batch: int) -> Lane | ByteLane:
-    """Make a new lane for self-play: the most compact that the evaluator has."""
-    if isinstance(evaluator, CompactEvaluator):
+def selfplay_lane(evaluator: Evaluator, batch: int, is_compact: bool) -> Lane | ByteLane:
+    """Make a new lane for self-play, a compact one if that is asked for and there is such."""
+    if is_compact and isinstance(evaluator, CompactEvaluator):
         return evaluator.compact_lane(batch)
     return evaluator.lane(batch)
 
 
 def measure_rate(
-    evaluator: Evaluator, batch: int, lanes_at_once: int = 2, seconds: float = 0.7
+    evaluator: Evaluator,
+    batch: int,
+    lanes_at_once: int = 2,
+    seconds: float = 0.7,
+    *,
+    is_compact: bool = False,
 ) -> float:
     """Measure the evaluations a second of the bare evaluator, over lanes of self-play in turn."""
-    lanes = [selfplay_lane(evaluator, batch) for _ in range(max(2, lanes_at_once))]
+    lanes = [selfplay_lane(evaluator, batch, is_compact) for _ in range(max(2, lanes_at_once))]
     rng = np.random.default_rng(0)
     for lane in lanes:
         lane.words[:] = rng.integers(0, 2**63, size=lane.words.shape, dtype=np.uint64)
