@@ -67,7 +67,7 @@ def test_picture_fits_and_tells_all(trained, status, monkeypatch, columns):
 
 
 def test_a_share_above_the_bare_network_is_explained_once(trained, status, monkeypatch, capsys):
-    words = "above 100 % of bare: something else ran"
+    words = "above 100 % of bare: the network alone was measured too low"
     console = Console(file=io.StringIO(), width=100)
 
     def picture():
