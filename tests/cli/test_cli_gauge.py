@@ -1,5 +1,6 @@
 """Time left: from what was played, not from what was compiled."""
 
+import numpy as np
 import pytest
 
 from randori.cli import gauge
@@ -65,6 +66,30 @@ def test_games_one_after_the_other(clock):
         pace.hear(2 * (ply // 20), 2 * ply)
         clock.wait(1)
     assert pace.seconds_left == pytest.approx(39 * 0.95 / 0.05, rel=0.1)
+
+
+@pytest.mark.parametrize("length", [5.0, 40.0, 500.0], ids=["short", "right", "long"])
+@pytest.mark.parametrize("together", [(1,), (2,), (8,), (4, 4), (2, 1, 4)], ids=str)
+def test_the_bar_never_falls_back(clock, length, together):
+    """However wrong the guess is, and in several processes, each of which plays job after job."""
+    rng = np.random.default_rng(1)
+    pace, shares = Pace(60 * sum(together), length, lambda: clock.compiled), []
+    seen = np.zeros((len(together), 2), dtype=int)
+    left = [np.zeros(0, dtype=int) for _ in together]
+    while seen[:, 0].min() < 60 * min(together):
+        who = int(rng.integers(len(together)))
+        if seen[who, 0] == 60 * together[who]:
+            continue
+        if not len(left[who]):
+            left[who] = rng.integers(20, 60, together[who])
+        left[who] -= 1
+        seen[who] += (left[who] == 0).sum(), len(left[who])
+        left[who] = left[who][left[who] > 0]
+        clock.wait(1)
+        pace.hear(*seen.sum(0).tolist())
+        shares.append(pace.share(*seen.sum(0).tolist()))
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
 
 
 def test_compiling_later_does_not_count(clock):

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from randori.games.compile_errors import complaint
+
 HEX = Path(__file__).parents[2] / "examples" / "hex.py"
 
 
@@ -94,6 +96,33 @@ def test_file_that_numba_refuses_is_still_one_line(randori):
     assert "law 'compiled'" in complaint
     assert where in complaint
     assert randori("perft", "bad.py:size=3", "2").complaint.startswith(where)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("    return count\n", ""),
+        ("    return count\n", "    return 'count'\n"),
+        ("    return ONGOING\n", "    return None\n"),
+        ("            return FIRST\n", "            return None\n"),  # found out when x wins
+    ],
+)
+def test_wrong_answers_are_the_authors_fault_though_our_code_stumbles(randori, right, wrong):
+    Path("bad.py").write_text(HEX.read_text().replace(right, wrong))
+    answer = randori("stats", "bad.py:size=3", "--games", "30")
+    assert answer.complaint == (
+        "the kernels of bad.py do not fit together: `randori check bad.py` says why"
+    )
+    assert "expected a whole number" in randori("check", "bad.py:size=3").complaint
+
+
+def test_a_compile_error_of_ours_is_nobody_elses():
+    from numba.core.errors import TypingError
+
+    assert complaint(TypingError("no place"), None) == ""
+    assert complaint(TypeError("expected int64, got None"), None) == ""
+    assert complaint(TypeError("expected a string, got None of it"), HEX) == ""
+    assert "hex.py do not fit" in complaint(TypeError("expected int64, got None"), HEX)
 
 
 @pytest.mark.parametrize(

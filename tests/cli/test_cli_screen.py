@@ -1,4 +1,5 @@
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -67,7 +68,7 @@ def test_picture_fits_and_tells_all(trained, status, monkeypatch, columns):
 
 
 def test_a_share_above_the_bare_network_is_explained_once(trained, status, monkeypatch, capsys):
-    words = "above 100 % of bare: something else ran"
+    words = "above 100 % of bare: the network alone was measured too low"
     console = Console(file=io.StringIO(), width=100)
 
     def picture():
@@ -83,6 +84,21 @@ def test_a_share_above_the_bare_network_is_explained_once(trained, status, monke
     lines = make(Lines, trained, status, monkeypatch)
     lines.listen(status[1])
     assert capsys.readouterr().err.count(words) == 1
+
+
+def test_an_interval_is_as_wide_as_repeated_games_make_it(trained, status, monkeypatch):
+    """Of 20 games against an opponent without dice two are evidence; old metrics do not say."""
+    console = Console(file=io.StringIO(), width=120)
+
+    def intervals():
+        with console.capture() as captured:
+            console.print(make(Screen, trained, status, monkeypatch, 120).picture())
+        return re.findall(r"(\d+ %) – (\d+ %)", captured.get())
+
+    assert status[0].evaluation.games == 20
+    assert intervals() == [("84 %", "100 %"), ("51 %", "87 %")]
+    status[1].history[-2]["effective_games"] = {"random": 2.0, "uct:simulations=100": 20.0}
+    assert intervals() == [("34 %", "100 %"), ("51 %", "87 %")]
 
 
 def test_compiling_is_shown_until_the_work_begins(trained, status, monkeypatch):

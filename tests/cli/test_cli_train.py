@@ -112,6 +112,14 @@ def test_your_own_game_is_trained(randori, tiny):
     assert f"randori play {HEX}:size=3 --against az:own" in answer.out
 
 
+def test_the_author_is_told_whose_copy_numba_refuses(randori, tiny):
+    source = HEX.read_text().replace("    return count\n", "    return sorted([count])[0]\n")
+    Path("bad.py").write_text(source)
+    line = 1 + source.splitlines().index("    return sorted([count])[0]")
+    complaint = randori("train", "bad.py:size=3", "--run=own", *tiny).complaint
+    assert complaint.startswith(f"own/game.py (a copy of bad.py), line {line}, in legal: Numba")
+
+
 def test_settings_are_listed(randori):
     answer = randori("train", "--list-settings")
     assert answer.code == 0

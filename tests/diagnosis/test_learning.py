@@ -1,8 +1,10 @@
 """Is a loss judged by its distance from its floor, and are real runs left in peace?"""
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from randori.diagnosis.evidence import gather
@@ -56,6 +58,35 @@ def test_the_floor_is_that_of_the_window(told, window, first_window):
     finding = told(window, first_window, **waves, steps=lambda i: 300 + 100 * i)
     assert finding.verdict == "ok"
     assert finding.trend[2:] == pytest.approx([0.3] * 18, abs=0.1)
+
+
+def test_a_floor_is_the_mean_of_rows(told):
+    """Sizes, waves and a gap, against the plain sum over rows."""
+    sizes, window = [300, 0, 700, 500, 40, 900, 260, 800, 0, 100], 1000
+    entropy = [0.5 + 0.1 * (7 * i % 5) for i in range(10)]
+    rows = np.repeat(entropy, sizes)
+    expected = [
+        np.mean([*rows[: sum(sizes[: i + 1])][-window:], *([entropy[i]] if not sizes[i] else [])])
+        for i in range(10)
+    ]
+    finding = told(
+        window, iterations=10, policy_loss=2.0, rows=lambda i: sum(sizes[:i]),
+        policy_entropy=lambda i: entropy[i - 1],
+    )  # fmt: skip
+    assert finding.trend == pytest.approx([2.0 - floor for floor in expected])
+
+
+def test_a_value_loss_of_nothing_is_one(told):
+    finding = told(value_loss=lambda i: 0.0 if i == 20 else 0.5)
+    assert finding.details["value_loss"] == 0.0
+    assert finding.sentence.startswith("value loss 0.000")
+
+
+def test_no_value_loss_leaves_no_gap(told):
+    share = {"policy_entropy": lambda i: 1.8 - 0.7 * i / 20, "value_loss": None}
+    finding = told(**share, policy_loss=lambda i: 2.0 - 0.6 * i / 20)
+    assert finding.verdict == "ok"
+    assert re.match(r"\d+ % above its best, as targets sharpened; learning", finding.sentence)
 
 
 @pytest.mark.parametrize("file", sorted(RESULTS.glob("*.metrics.jsonl")), ids=lambda f: f.name)

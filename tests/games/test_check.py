@@ -452,6 +452,16 @@ def test_a_broken_law_is_named(law: str, game: Game, message: str) -> None:
     assert "\n" not in said
 
 
+def test_what_is_no_compile_error_is_named_by_its_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwritable(*arguments: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", "__pycache__")
+
+    monkeypatch.setattr(Game, "kernel", unwritable)
+    with pytest.raises(BrokenLaw, match=r"start: PermissionError: .*__pycache__'$") as caught:
+        check(GAME)
+    assert "Numba" not in str(caught.value)
+
+
 def test_each_law_is_broken_once() -> None:
     assert {law for law, _, _ in BROKEN} == set(LAWS)
 

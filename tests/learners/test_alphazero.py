@@ -132,6 +132,9 @@ def test_metrics_are_complete_and_in_order(tmp_path: Path) -> None:
     assert evaluated == 3 * [set(), {"random", "uct:simulations=5"}]
     assert all(0 <= s <= 1 for record in records for s in record["scores"].values())
     assert set(learner.status.scores) == {"random", "uct:simulations=5"}
+    assert [set(record["effective_games"]) for record in records] == evaluated
+    effective = [n for record in records for n in record["effective_games"].values()]
+    assert all(1 <= n <= 4 for n in effective)
     assert len(rows_on_disk(run.path)["results"]) <= last["rows"]
 
 

@@ -321,11 +321,13 @@ def guarded(run: Callable[[], object]) -> int:
         about = f": {error.filename}" if error.filename else ""
         return _complain(f"{error.strerror or error}{about}")
     except Exception as error:
-        from randori.games.compile_errors import describe, is_compile_error, place_of
+        from randori.games.compile_errors import complaint
+        from randori.games.registry import newest_file
 
-        if is_compile_error(error) and place_of(error):  # otherwise the fault is ours
-            return _complain(describe(error))
-        raise
+        words = complaint(error, newest_file())
+        if not words:  # the fault is ours
+            raise
+        return _complain(words)
     return code if isinstance(code, int) else 0
 
 

@@ -28,8 +28,8 @@ class Pace:
     How long a game lasts between these agents is not known before some are over: they may end it
     much sooner than chance does, or later. Until then the length of random games moves the bar, and
     no time is told. From then on a game that is over counts as one, and one under way as half of
-    one. The clock starts with the first word of progress, and stands still while something is
-    compiled: neither happens again.
+    one; the bar goes no further before, so it never falls back. The clock starts with the first
+    word of progress, and stands still while something is compiled: neither happens again.
     """
 
     def __init__(self, games: int, length: float, compiled: Callable[[], float]) -> None:
@@ -37,11 +37,12 @@ class Pace:
         self._begun: tuple[float, int, float] | None = None
         self._now = (0.0, 0, 0.0)
         self._over = 0
-        self._together = 0  # games that were seen to be played side by side
+        self._together = 0  # games seen side by side; of several processes, those of the largest
 
     def hear(self, over: int, plies: int) -> None:
         """Take the newest word of progress."""
-        if self._begun is not None and over == self._over:  # then each game has made one ply
+        if over == self._over:
+            # A word comes from one process, and each of its games has made one ply since its last.
             self._together = max(self._together, plies - self._now[1])
         self._over = over
         self._now = monotonic() - self._compiled(), plies, self.share(over, plies)
@@ -50,8 +51,10 @@ class Pace:
     def share(self, over: int, plies: int) -> float:
         """Return how much of all games is played."""
         left = self._games - over
-        half = min(self._together, left) / 2 if over else min(plies / self._length, left / 2)
-        return (over + half) / self._games
+        under_way = min(self._together, left) / 2
+        if not over:
+            under_way = min(under_way, plies / self._length)
+        return (over + under_way) / self._games
 
     @property
     def rate(self) -> float | None:

@@ -34,6 +34,8 @@ class Past:
     value_losses: list[float]
     scores: dict[str, list[float]]
     """opponent -> scores; only opponents that were met"""
+    effective: dict[str, float]
+    """opponent -> games behind the newest score that say something new; old metrics: all games"""
     gates: list[tuple[float, bool]]
     """score of each candidate, and whether it took over"""
 
@@ -119,14 +121,19 @@ class Progress:
     def _read(self, records: list[dict[str, Any]]) -> Past:
         evaluation = getattr(self.config, "evaluation", None)
         scores: dict[str, list[float]] = {name: [] for name in getattr(evaluation, "opponents", ())}
+        effective: dict[str, float] = {}
+        games = getattr(evaluation, "games", 0)
         for record in records:
+            noted = record.get("effective_games") or {}
             for opponent, score in (record.get("scores") or {}).items():
                 scores.setdefault(opponent, []).append(score)
+                effective[opponent] = noted.get(opponent, games)
         return Past(
             rates={key: records[-1].get(key) or 0.0 for key in RATES} if records else {},
             policy_losses=_known(records, "policy_loss"),
             value_losses=_known(records, "value_loss"),
             scores={opponent: found for opponent, found in scores.items() if found},
+            effective=effective,
             gates=[
                 (record["gate_score"], bool(record.get("gate_passed")))
                 for record in records

@@ -116,7 +116,10 @@ def beyond_bare(share: float) -> str:
     """Explain a pace that is above the bare network's; empty where it is not."""
     if round(100 * share) <= 100:
         return ""
-    return "above 100 % of bare: something else ran while the network alone was measured"
+    return (
+        "above 100 % of bare: the network alone was measured too low "
+        "(something else ran then, or one thread did not fill the device)"
+    )
 
 
 def sparkline(values: Sequence[float], width: int, span: tuple[float, float] | None = None) -> str:

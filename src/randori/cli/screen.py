@@ -187,20 +187,21 @@ class Screen:
 
     def _scores(self, width: int) -> Iterator[Text]:
         """Draw the scores against each opponent, with their 95 % intervals."""
-        scores, games = self._progress.past().scores, self._progress.config.evaluation.games
+        past = self._progress.past()
+        scores = past.scores
         if not scores:
             return
         name_width = min(max(len("against"), *map(len, scores)), max(7, width - 46))
         yield Text()
         heads = f"{'against':<{name_width}}  score  95 % interval  history"
         yield Text(heads, style="bold")
-        for opponent, past in scores.items():
-            low, high = score_interval(past[-1], games)
+        for opponent, found in scores.items():
+            low, high = score_interval(found[-1], past.effective[opponent])
             name = opponent if len(opponent) <= name_width else f"{opponent[: name_width - 1]}…"
             interval = f"{percent(low)} – {percent(high)}"
             yield Text.assemble(
-                f"{name:<{name_width}}  {percent(past[-1]):>5}  {interval:>13}  ",
-                (sparkline(past, 18, (0.0, 1.0)), "cyan"),
+                f"{name:<{name_width}}  {percent(found[-1]):>5}  {interval:>13}  ",
+                (sparkline(found, 18, (0.0, 1.0)), "cyan"),
             )
 
     def _gate(self) -> Iterator[Text]:

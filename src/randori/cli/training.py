@@ -7,6 +7,7 @@ import math
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,14 +17,23 @@ from randori.agents.models import shipped_model
 from randori.cli.report import announced, clock, note, print_json, print_table, program
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
+from randori.games.compile_errors import complaint, short
 from randori.games.registry import load_game
 from randori.learners.settings import StopConfig
 from randori.learners.status import Counters
 from randori.learners.table import LEARNERS, Kind, config_of, find_learner
-from randori.learners.training import change_run, game_of, network_config, start_run, train
+from randori.learners.training import (
+    RULES,
+    change_run,
+    game_of,
+    network_config,
+    start_run,
+    train,
+)
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import keys, override, to_dict
 from randori.runs.folder import Run, locked, open_run
+from randori.spec import parse_spec
 
 INTERRUPTED = 130
 """Exit code of a run that Ctrl-C stopped, as shells have it."""
@@ -169,7 +179,7 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     note(f"training {run.game} in {run.path}; Ctrl-C saves and stops")
     screen = make_screen(run, plain)
     try:
-        with screen, announced(game_of(run).name, screen.compiling):
+        with _author_named(run), screen, announced(game_of(run).name, screen.compiling):
             learner = train(run, screen.listen)
     except KeyboardInterrupt:
         note(f"interrupted; go on with: {program()} resume {quoted(run.path)}")
@@ -179,6 +189,21 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     if run.learner == "alphazero" and not learner.counters.steps:
         note(f"note: {why_nothing_is_learnt(learner.counters, config_of(run).warm_up_rows)}")
     return 0 if ends_reached(stop, learner.counters) else INTERRUPTED
+
+
+@contextmanager
+def _author_named(run: Run) -> Iterator[None]:
+    """Say whose copy it is that a user's own game is trained by, where its kernels fail."""
+    try:
+        yield
+    except Exception as error:
+        copy = run.path / RULES
+        words = complaint(error, copy) if copy.is_file() else ""
+        if not words:
+            raise
+        name = str(short(copy))
+        whose = f"{name} (a copy of {parse_spec(run.game).name})"
+        raise UserError(words.replace(name, whose, 1)) from error
 
 
 def why_nothing_is_learnt(counters: Counters, warm_up: int) -> str:

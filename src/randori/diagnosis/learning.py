@@ -6,11 +6,13 @@ searches learn what to play. So it is the distance between the two that is judge
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from randori.diagnosis.evidence import Evidence
 from randori.diagnosis.findings import WORST, Finding, Measure, Verdict, percent
+from randori.diagnosis.history import NO_METRICS
 from randori.diagnosis.rules import EARLY
 from randori.runs.shards import window_after
 
@@ -22,10 +24,15 @@ SOME, MUCH = 0.2, 0.5
 """Rises that are odd and sick. A distance that grows evenly to nearly twice itself rises by 0.6."""
 LEAST = 0.02
 """Losses that are too small to speak of rises."""
-NO_LOSSES = "the metrics of this run do not say"
 
-Judgement = tuple[Verdict, str, str]
-"""A verdict, a sentence and what to try."""
+
+class Judgement(NamedTuple):
+    """What is thought of the losses."""
+
+    verdict: Verdict
+    sentence: str
+    advice: str
+    """what to try"""
 
 
 @dataclass(frozen=True)
@@ -51,15 +58,16 @@ def losses(evidence: Evidence) -> Finding:
     measure = Measure("loss_trend", "policy loss above its floor")
     course, late = _courses(evidence)
     if not course.policy:
-        return measure.missing(NO_LOSSES)
+        return measure.missing(NO_METRICS)
     rates, value = evidence.series("learning_rate"), course.value
     rises = {"policy": _rise(late.above), "value": _rise(late.value)}
     verdict, sentence, advice = _judge(rises, late)
     rate = f"learning rate {rates[-1]:.2g}" if rates else ""
     if verdict == "ok":
-        sentence = f"value loss {value[-1]:.3f}" if value else ""
+        remarks = [f"value loss {value[-1]:.3f}"] if value else []
         if rises["policy"] > SOME:
-            sentence += f"; {percent(rises['policy'])} above its best, as targets sharpened"
+            remarks += [f"{percent(rises['policy'])} above its best, as targets sharpened"]
+        sentence = "; ".join(remarks)
         if course.has_floor and _lags(course.above):
             verdict = "odd"
             sentence = "the policy stays far from what the searches find: the network cannot say it"
@@ -91,11 +99,11 @@ def _judge(rises: dict[str, float], late: Course) -> Judgement:
             "searches' policy has sharpened faster than the network follows"
         )
         advice = "raise train.reuse or train.final_share; more network.channels and blocks"
-        return verdicts[worst], sentence, advice
+        return Judgement(verdicts[worst], sentence, advice)
     where = " above its floor" if worst == "policy" and late.has_floor else ""
     sentence = f"the {worst} loss{where} has risen by {rise} from its best"
     advice = "lower train.learning_rate or train.reuse; enlarge window, so that it forgets less"
-    return verdicts[worst], sentence, advice
+    return Judgement(verdicts[worst], sentence, advice)
 
 
 def _courses(evidence: Evidence) -> tuple[Course, Course]:
@@ -111,7 +119,8 @@ def _courses(evidence: Evidence) -> tuple[Course, Course]:
     above = [
         max(0.0, loss - (floor or 0.0)) for loss, (_, floor) in zip(policy, known, strict=True)
     ]
-    value = [float(record["value_loss"]) for record, _ in known if record.get("value_loss")]
+    said = [record.get("value_loss") for record, _ in known]
+    value = [float(loss) for loss in said if loss is not None]
     course = Course(policy, above, value if len(value) == len(known) else [], has_floor)
     early = sum(float(record.get("steps", EARLY)) < EARLY for record, _ in known)
     return course, course.since(early)
@@ -124,20 +133,19 @@ def _floors(evidence: Evidence) -> list[float | None]:
     then all in the endgame, and the loss is of older rows as well.
     """
     window, first = evidence.setting("window", 0), evidence.setting("first_window", 0)
-    entropies: list[float] = []
-    rows: list[float] = [0.0]
-    floors: list[float | None] = []
-    for record in evidence.metrics:
-        if record.get("policy_entropy") is None:
-            floors.append(None)
-            continue
-        entropies.append(float(record["policy_entropy"]))
-        rows.append(max(rows[-1], float(record.get("rows", rows[-1]))))
-        oldest = rows[-1] - window_after(rows[-1], window, first)
-        weights = np.diff(np.maximum(np.asarray(rows), oldest))
-        weights[-1] = max(weights[-1], 1.0)  # metrics without rows: the newest iteration alone
-        floors.append(float(np.average(entropies, weights=weights)))
-    return floors
+    known = [record for record in evidence.metrics if record.get("policy_entropy") is not None]
+    entropies = np.array([float(record["policy_entropy"]) for record in known])
+    rows = np.zeros(len(known) + 1)
+    for i, record in enumerate(known):
+        rows[i + 1] = max(rows[i], float(record.get("rows", rows[i])))
+    oldest = np.array([max(0.0, end - window_after(end, window, first)) for end in rows[1:]])
+    sums = np.concatenate([[0.0], np.cumsum(entropies * np.diff(rows))])
+    # Metrics without rows: the newest iteration counts as one row, so it alone is the floor.
+    lacking = np.maximum(0.0, 1.0 - (rows[1:] - np.maximum(rows[:-1], oldest)))
+    total = sums[1:] - np.interp(oldest, rows, sums) + lacking * entropies
+    floors = iter((total / (rows[1:] - oldest + lacking)).tolist())
+    has_one = (record.get("policy_entropy") is not None for record in evidence.metrics)
+    return [next(floors) if is_known else None for is_known in has_one]
 
 
 def _grade(rise: float) -> Verdict:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games import text
-from randori.games.compile_errors import describe
+from randori.games.compile_errors import describe, is_compile_error
 from randori.games.game import Game
 from randori.games.images import check_symmetries
 from randori.games.kernels import DRAW, ONGOING, State
@@ -399,6 +399,11 @@ def overhear(
                     ends[ply] = actions[ply, k]
 
 
+def _why(error: Exception) -> str:
+    """Say what kept a kernel from running: Numba, or something around it such as a full disk."""
+    return describe(error) if is_compile_error(error) else f"{type(error).__name__}: {error}"
+
+
 def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
     game, junk = trial.game, JUNK[1]
     for record in records:
@@ -412,7 +417,7 @@ def _check_compiled(trial: Trial, records: Sequence[Record]) -> None:
         try:
             game.kernel(retrace)(moves, states, actions, counts, outcomes, words)
         except Exception as error:
-            trial.condemn("compiled", describe(error))
+            trial.condemn("compiled", _why(error))
         for ply, view in enumerate(record.views):
             trial.moves, trial.state = record.moves[:ply], record.states[ply]
             same = np.array_equal(states[ply], record.states[ply])
@@ -434,7 +439,7 @@ def _check_overheard(trial: Trial, record: Record) -> None:
     try:
         game.kernel(overhear)(states, _logits_of(game), actions, odds, counts, ends, spare)
     except Exception as error:
-        trial.condemn("compiled", describe(error))
+        trial.condemn("compiled", _why(error))
     for ply, view in enumerate(record.views):
         trial.moves, trial.state = record.moves[:ply], record.states[ply]
         n, expected = counts[ply], _weighed(game, view.legal)

@@ -17,6 +17,8 @@ PLACE = re.compile(
 NOISE = ("Failed in", "During:", "File ", "There are", "- ", "def ", "<source elided>", "@")
 """How lines begin that are not the reason."""
 MOST_WORDS = 300
+NO_NUMBER = re.compile(r"expected \w+, got None")
+"""What compiled code says of a kernel that returns nothing in some branch."""
 OURS = Path(__file__).resolve().parents[1]
 
 Place = tuple[Path, int]
@@ -25,6 +27,21 @@ Place = tuple[Path, int]
 def is_compile_error(error: BaseException) -> bool:
     """Tell whether Numba refused to compile something; Numba itself need not be loaded for that."""
     return any(kind.__module__ == "numba.core.errors" for kind in type(error).__mro__)
+
+
+def complaint(error: BaseException, own: Path | None) -> str:
+    """Say in one line what is wrong with somebody's own game; empty if the fault is not theirs.
+
+    `own` is their file. Kernels that return what they should not fail in the code that calls them,
+    which is ours and names no place of theirs.
+    """
+    if is_compile_error(error) and place_of(error):
+        return describe(error)
+    is_no_number = isinstance(error, TypeError) and NO_NUMBER.fullmatch(str(error))
+    if own is None or not (is_compile_error(error) or is_no_number):
+        return ""
+    name = short(own)
+    return f"the kernels of {name} do not fit together: `randori check {name}` says why"
 
 
 def describe(error: BaseException) -> str:
@@ -43,7 +60,7 @@ def place_of(error: BaseException) -> str:
     for path, line in (*said, *_under_way(error)):
         if _is_foreign(path):
             function = _function_at(path, line)
-            return f"{_short(path)}, line {line}" + (f", in {function}" if function else "")
+            return f"{short(path)}, line {line}" + (f", in {function}" if function else "")
     return ""
 
 
@@ -60,7 +77,7 @@ def _is_foreign(path: Path) -> bool:
     return path.is_file() and OURS not in path.parents and not is_installed
 
 
-def _short(path: Path) -> Path:
+def short(path: Path) -> Path:
     """Write a path from here where it lies below."""
     path = path.resolve()
     return path.relative_to(Path.cwd()) if Path.cwd() in path.parents else path

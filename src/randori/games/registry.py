@@ -23,6 +23,10 @@ GAMES = {
 }
 
 
+FOREIGN = "randori_game_"
+"""How the names begin under which users' files are loaded."""
+
+
 def load_game(text: str) -> Game:
     """Return the game of a spec such as ``othello:size=6`` or ``my_game.py:size=9``."""
     spec = parse_spec(text)
@@ -58,6 +62,12 @@ def load_game(text: str) -> Game:
     )
 
 
+def newest_file() -> Path | None:
+    """Return the user's file that was loaded last, or None if all games were Randori's."""
+    files = [str(m.__file__) for name, m in sys.modules.items() if name.startswith(FOREIGN)]
+    return Path(files[-1]) if files else None
+
+
 def _guess(name: str) -> str:
     """Say which game `name` may stand for: one of ours, or a file whose ending was left out."""
     if Path(f"{name}.py").is_file():
@@ -71,11 +81,12 @@ def _load_file(path: Path) -> ModuleType:
         raise UserError(f"there is no game file {str(path)!r}")
     # Compiled kernels in the cache refer to the module by name: one file, one name.
     mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
-    name = f"randori_game_{path.resolve().stem}_{mark}"
+    name = f"{FOREIGN}{path.resolve().stem}_{mark}"
     found = importlib.util.spec_from_file_location(name, path.resolve())
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
+    sys.modules.pop(name, None)  # so that the newest comes last
     sys.modules[name] = module
     try:
         found.loader.exec_module(module)

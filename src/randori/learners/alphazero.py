@@ -357,6 +357,7 @@ class AlphaZero:
         config = self._config.evaluation
         status = self._begin("evaluating")
         learner = Agent("learner", self._game, self._player)
+        effective: dict[str, float] = {}
         for spec in config.opponents:
             opponent = load_agent(spec, self._game)
             result = play_match(
@@ -364,6 +365,8 @@ class AlphaZero:
                 progress=lambda done, plies: self._tell(),
             )  # fmt: skip
             status.scores[spec] = (result.score, config.games)
+            effective[spec] = result.effective
+        status.evaluated, status.effective = self.counters.iteration, effective
         return {spec: score for spec, (score, _) in status.scores.items()}
 
     def _record(self, losses: Losses | None, scores: dict[str, float]) -> None:

@@ -60,6 +60,10 @@ class Status:
     """score of the newest candidate, and whether it took over"""
     progress: float = 0.0
     """share of the run that is done; 0 where it has no end"""
+    evaluated: int = 0
+    """iteration of the newest evaluation"""
+    effective: dict[str, float] = field(default_factory=dict)
+    """opponent -> games of that evaluation that say something new: `MatchResult.effective`"""
 
     @property
     def bare_share(self) -> float:
@@ -97,4 +101,5 @@ def iteration_metrics(
         "game_length": tally.game_length,
         "first_player_score": tally.first_player_score,
         "draw_share": tally.draw_share,
+        "effective_games": status.effective if status.evaluated == counters.iteration else {},
     }
