@@ -97,24 +97,24 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
         raise UserError(f"{path} was trained by {run.learner!r}; known: {', '.join(LEARNERS)}")
     game_of(run)
     counters = stored_counters(path)
+    if settings and counters is not None:
+        expect_same_shape(run, settings)
+    stop = override(config_of(run), settings).stop
+    if counters is not None and (ends := ends_reached(stop, counters)):
+        report(run, stop, counters, as_json=as_json)
+        for end in ends:
+            note(f"note: {end}" + ("; no setting was changed" if settings else ""))
+        return 0
     if settings:
         with locked(path):
-            if counters is not None:
-                expect_same_shape(run, settings)
             run = change_run(path, settings)
-    config = config_of(run)
-    if counters is None or not ends_reached(config.stop, counters):
-        place = (
-            "the start"
-            if counters is None
-            else (f"iteration {counters.iteration}, {clock(counters.seconds)} of training")
-        )
-        note(f"going on from the newest checkpoint: {place}")
-        return go_on(run, plain=plain, as_json=as_json)
-    report(run, config.stop, counters, as_json=as_json)
-    for end in ends_reached(config.stop, counters):
-        note(f"note: {end}")
-    return 0
+    place = (
+        "the start"
+        if counters is None
+        else (f"iteration {counters.iteration}, {clock(counters.seconds)} of training")
+    )
+    note(f"going on from the newest checkpoint: {place}")
+    return go_on(run, plain=plain, as_json=as_json)
 
 
 def stored_counters(path: Path) -> Counters | None:
