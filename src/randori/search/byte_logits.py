@@ -3,9 +3,8 @@
 Memory is what limits self-play beside a fast card, and nearly all that goes through it is logits. A
 byte each is a quarter of what a card sends otherwise, and half of what nodes keep. It does not
 matter what is best: all actions lose the same, because each has one logit of every factor. But that
-is often a move that is not legal, about which a network has learnt nothing: in a trained one for
-Shobu the best legal logit is up to 16 nats below it. Bytes of sixteenths would end there; eighths
-go 32 nats down, and move 1.5 % of the priors in the mean, 4.5 % at most.
+is often a move that is not legal, about which a network has learnt nothing and which may be far
+above all others: so the steps are as large as eighths, and bytes reach 32 nats down.
 """
 
 from collections.abc import Callable
