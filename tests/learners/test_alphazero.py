@@ -244,25 +244,35 @@ def test_the_second_newest_checkpoint_will_do(tmp_path: Path) -> None:
     assert [r["iteration"] for r in read_metrics(tmp_path / "hurt")] == list(range(1, 11))
 
 
-def stop_when(run: Run, condition: Callable[[Status], bool]) -> AlphaZero:
-    """Train until the condition holds, then stop as Ctrl-C does."""
-    learner: list[AlphaZero] = []
+def train_watched(run: Run, watch: Callable[[AlphaZero, Status], None]) -> AlphaZero:
+    """Train, and show the learner itself to `watch` whenever it tells its status."""
+    learners: list[AlphaZero] = []
+    plain = AlphaZero.run
+
+    def remember(learner: AlphaZero, until: float = 1.0) -> None:
+        learners.append(learner)
+        plain(learner, until)
 
     def listen(status: Status) -> None:
-        if learner and condition(status):
-            learner[0].stop()
-
-    original = AlphaZero.run
-
-    def catch(self: AlphaZero, until: float = 1.0) -> None:
-        learner.append(self)
-        original(self, until)
+        if learners:
+            watch(learners[0], status)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AlphaZero, "run", catch)
+        patch.setattr(AlphaZero, "run", remember)
         train(run, listen)
-    assert learner[0]._stopping
-    return learner[0]
+    return learners[0]
+
+
+def stop_when(run: Run, condition: Callable[[Status], bool]) -> AlphaZero:
+    """Train until the condition holds, then stop as Ctrl-C does."""
+
+    def watch(learner: AlphaZero, status: Status) -> None:
+        if condition(status):
+            learner.stop()
+
+    learner = train_watched(run, watch)
+    assert learner._stopping
+    return learner
 
 
 def test_stopping_in_the_middle_of_self_play_loses_no_row(tmp_path: Path) -> None:
@@ -359,21 +369,6 @@ def test_a_run_by_games_and_by_minutes(tmp_path: Path) -> None:
 def hurry(learner: AlphaZero, minutes: float) -> None:
     """Let a learner believe that it is so much later."""
     learner._started -= 60 * minutes
-
-
-def train_watched(run: Run, watch: Callable[[AlphaZero, Status], None]) -> AlphaZero:
-    """Train, and show the learner itself to `watch` whenever it tells its status."""
-    learners: list[AlphaZero] = []
-    plain = AlphaZero.run
-
-    def remember(learner: AlphaZero, until: float = 1.0) -> None:
-        learners.append(learner)
-        plain(learner, until)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AlphaZero, "run", remember)
-        train(run, lambda status: watch(learners[0], status))
-    return learners[0]
 
 
 def late_in_learning(run: Run, steps: int) -> AlphaZero:
