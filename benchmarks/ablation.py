@@ -29,6 +29,8 @@ TOGETHER = [
     "selfplay.keep_tree=true", "network.value=wdl", "network.reply=true", "selfplay.archive=0.2",
     "selfplay.random_share=0.5", "train.average=200", "first_window=50000",
 ]  # fmt: skip
+BALANCED = [*TOGETHER, "selfplay.balance=0.9"]
+HOT = "selfplay.temperature=[[0,1.2],[30,0.7]]"
 VARIANTS: dict[str, list[str]] = {
     "plain": [],
     "plain, seed 1": [],
@@ -57,7 +59,32 @@ VARIANTS: dict[str, list[str]] = {
     "squeeze": ["network.pooling=squeeze"],
     "global pooling": ["network.pooling=global"],
     "together": TOGETHER,
-    "together, balanced": [*TOGETHER, "selfplay.balance=0.9"],
+    "together, balanced": BALANCED,
+    "together, balanced, seed 1": BALANCED,
+    "deblundered": [*BALANCED, "selfplay.deblunder=0.1"],
+    "hot, deblundered": [*BALANCED, "selfplay.deblunder=0.1", HOT],
+    "decay": [*BALANCED, "train.l2=0.05"],
+    "Muon": [*BALANCED, "train.optimizer=muon", "train.l2=0.01"],
+    "Muon, decay": [*BALANCED, "train.optimizer=muon", "train.l2=0.05"],
+    "Muon, faster": [
+        *BALANCED,
+        "train.optimizer=muon",
+        "train.l2=0.05",
+        "train.learning_rate=0.005",
+    ],
+    "Muon, deblundered": [
+        *BALANCED,
+        "train.optimizer=muon",
+        "train.l2=0.05",
+        "selfplay.deblunder=0.1",
+    ],
+    "Muon, hot, deblundered": [
+        *BALANCED,
+        "train.optimizer=muon",
+        "train.l2=0.05",
+        "selfplay.deblunder=0.1",
+        HOT,
+    ],
 }
 
 

@@ -34,8 +34,9 @@ def some_rows(game: Game, count: int, seed: int = 0) -> Rows:
     owners = np.zeros((count, game.owner_words), dtype=np.uint64)
     for row in range(count):
         game.plain.owners(states[row], owners[row])
+    amends = np.where(np.arange(count) % 3, np.nan, -values).astype(np.float32)
     return Rows(
-        np.array(states[:count]), np.array(counts[:count]), values, results, replies, owners
+        np.array(states[:count]), np.array(counts[:count]), values, results, replies, owners, amends
     )
 
 
@@ -99,7 +100,8 @@ def test_samples_do_not_depend_on_how_the_rows_came(split: int) -> None:
         for other in (restored, exact):
             theirs = draw(other, seed)
             for field in fields(Samples):
-                assert np.array_equal(getattr(ours, field.name), getattr(theirs, field.name))
+                mine, other_one = (getattr(one, field.name) for one in (ours, theirs))
+                np.testing.assert_array_equal(mine, other_one, err_msg=field.name)
 
 
 def unpacked(game: Game, words: Any) -> Any:
@@ -173,7 +175,7 @@ def test_rows_and_symmetries_are_drawn_evenly() -> None:
     lopsided = Rows(
         np.array([game.start().play("1").state]), np.array([[7, 0, 0, 0, 0, 0, 0]], np.uint16),
         np.zeros(1, np.float32), np.zeros(1, np.int8), np.zeros(1, np.uint16),
-        np.zeros((1, game.owner_words), np.uint64),
+        np.zeros((1, game.owner_words), np.uint64), np.full(1, np.nan, np.float32),
     )  # fmt: skip
     replay = Replay(game, 1)
     replay.add(lopsided)

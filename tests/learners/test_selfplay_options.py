@@ -1,5 +1,6 @@
 """Options of self-play seen from outside: what they do to games and rows."""
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields
@@ -14,9 +15,11 @@ from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners.group import Group
 from randori.learners.settings import SelfPlayConfig
-from randori.learners.slots import begin, play_on
+from randori.learners.slots import begin, given_away, play_on
 from randori.learners.yields import Batch, Rows
+from randori.search.choice import best_edge
 from randori.search.search import Search, SearchConfig
+from randori.search.tree import LOST, tree_of, tried_edges
 
 Build = Callable[[Game], Any]
 GAME = load_game("tictactoe")
@@ -25,9 +28,19 @@ EVERY_OPTION = [
     {"keep_tree": False},
     {"forced": 2.0},
     {"gumbel": 4},
-    {"surprise": 0.5, "archive": 0.5, "random_share": 0.5, "random_plies": 5, "balance": 0.5},
+    {
+        "surprise": 0.5,
+        "archive": 0.5,
+        "random_share": 0.5,
+        "random_plies": 5,
+        "balance": 0.5,
+        "deblunder": 0.1,
+    },
     {"gumbel": 16, "surprise": 1.0, "archive": 1.0, "keep_tree": False},
 ]
+
+
+plain_given_away = specialise(given_away, GAME._bindings, compiled=False)
 
 
 def make_group(hashed: Build, simulations: int = 16, **options: Any) -> Group:
@@ -72,7 +85,7 @@ def test_compiled_as_plain(options: dict[str, Any], hashed: Build) -> None:
             assert ours.evaluations == theirs.evaluations
             for part in fields(Rows):
                 mine, other = (getattr(batch.rows, part.name) for batch in (ours, theirs))
-                assert np.array_equal(mine, other), part.name
+                assert np.array_equal(mine, other, equal_nan=mine.dtype.kind == "f"), part.name
     assert fast.evaluations > 100
 
 
@@ -111,6 +124,35 @@ def test_forced_visits_are_not_learnt(hashed: Build) -> None:
     assert sums.max() <= 16
     assert sums.min() >= 1
     assert (sums < 16).mean() > 0.2
+
+
+def test_slips_are_amended(hashed: Build) -> None:
+    """Those that give away more than is allowed, and none where nothing is asked for."""
+    amended = []
+    for allowed in (0.0, 0.05, 0.5, 2.0):
+        group = make_group(hashed, full_share=1.0, deblunder=allowed)
+        rows = [batch.rows.amends for batch in play_games(group, 60)]
+        amended.append(float((~np.isnan(np.concatenate(rows))).mean()))
+    assert amended[0] == amended[3] == 0.0
+    assert 0.0 < amended[2] < amended[1] < 1.0
+
+
+def test_what_is_given_away_by_hand(hashed: Build) -> None:
+    """The best move's worth where another was made; nothing for itself, or where all is proven."""
+    search = Search(GAME, hashed(GAME), SearchConfig(80, solve=False), slots=1)
+    search.set_roots(GAME.new_state()[None])
+    search.run()
+    tree = tree_of(search.trees, 0)
+    best = best_edge(tree, 0)
+    worth = float(tree.edges[best].q)
+    for edge in tried_edges(tree, 0):
+        lost = worth - float(tree.edges[edge].q)
+        found = plain_given_away(tree, edge, 0.1)
+        assert found == pytest.approx(worth if lost > 0.1 else math.nan, nan_ok=True)
+        assert math.isnan(plain_given_away(tree, edge, 0.0))
+    assert any(worth - tree.edges[edge].q > 0.1 for edge in tried_edges(tree, 0))
+    tree.nodes[0].proven = LOST
+    assert all(math.isnan(plain_given_away(tree, edge, 0.1)) for edge in tried_edges(tree, 0))
 
 
 def test_surprise_moves_rows_and_keeps_their_number(hashed: Build) -> None:

@@ -16,10 +16,12 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.losses import (
     Losses,
+    Targets,
     owner_loss,
     parts_of,
     policy_loss,
     reply_loss,
+    shares_of,
     wdl_loss,
 )
 from randori.learners.replay import Samples
@@ -74,6 +76,7 @@ def some_samples(game: Game, count: int, seed: int = 0) -> Samples:
         rng.integers(-1, 2, count).astype(np.float32),
         rng.integers(-1, game.num_actions, count).astype(np.int32),
         words[:, : game.owner_words].copy(),
+        np.where(rng.random(count) < 0.8, np.nan, rng.uniform(-1, 1, count)).astype(np.float32),
     )  # fmt: skip
 
 
@@ -112,7 +115,9 @@ def loss_by_loops(game: Game, network: nn.Module, samples: Samples) -> tuple[flo
         log_total = math.log(sum(math.exp(logit) for logit in logits.values()))
         for a, logit in logits.items():
             cross -= policy[a] * (logit - log_total)
-        target = 0.25 * float(samples.results[row]) + 0.75 * float(samples.values[row])
+        amends, result = float(samples.amends[row]), float(samples.results[row])
+        ended = result if math.isnan(amends) else amends
+        target = 0.25 * ended + 0.75 * float(samples.values[row])
         error += (float(values[row]) - target) ** 2
     return cross / len(samples.shares), error / len(samples.shares)
 
@@ -149,13 +154,49 @@ def test_the_gradient_of_the_policy() -> None:
     assert torch.allclose(logits.grad, wild.grad, atol=1e-6)
 
 
+def results_and_values(results: list[float], values: list[float], amends: list[float]) -> Targets:
+    nothing = torch.zeros(0)
+    told = [torch.tensor(part) for part in (values, results, amends)]
+    return Targets(nothing, nothing, nothing, told[0], told[1], nothing, nothing, told[2])
+
+
 def test_win_draw_and_loss_by_hand() -> None:
     scores = torch.tensor([[1.0, 0.0, -1.0], [0.5, 2.0, 0.0]])
-    results, values = torch.tensor([1.0, 0.0]), torch.tensor([0.5, -0.2])
     logs = torch.log_softmax(scores, 1)
-    first = 0.75 * logs[0, 0] + 0.25 * (0.75 * logs[0, 0] + 0.25 * logs[0, 2])
-    second = 0.75 * logs[1, 1] + 0.25 * (0.4 * logs[1, 0] + 0.6 * logs[1, 2])
-    assert wdl_loss(scores, results, values, 0.25) == pytest.approx(float(-(first + second) / 2))
+    drawn = logs[:, 1].exp()
+    targets = results_and_values([1.0, 0.0], [0.5, -0.2], [math.nan, math.nan])
+    shares = [
+        [(1.5 - drawn[0]) / 2, drawn[0], (0.5 - drawn[0]) / 2],
+        [(0.8 - drawn[1]) / 2, drawn[1], (1.2 - drawn[1]) / 2],
+    ]
+    searched = (torch.tensor(shares) * logs).sum()
+    by_hand = 0.75 * (logs[0, 0] + logs[1, 1]) + 0.25 * searched
+    assert wdl_loss(scores, targets, 0.25) == pytest.approx(float(-by_hand / 2))
+
+
+def test_what_amends_stands_for_the_result() -> None:
+    """Where it is NaN nothing changes."""
+    scores = torch.randn(3, 3)
+    results, values = [1.0, -1.0, 0.0], [0.3, 0.2, 0.1]
+    plain = results_and_values(results, values, [math.nan] * 3)
+    sure = results_and_values([-1.0, 1.0, -1.0], values, [1.0, -1.0, math.nan])
+    mixed = results_and_values([1.0, -1.0, -1.0], values, [math.nan] * 3)
+    assert wdl_loss(scores, sure, 0.5) == pytest.approx(float(wdl_loss(scores, mixed, 0.5)))
+    assert wdl_loss(scores, plain, 0.5) != pytest.approx(float(wdl_loss(scores, mixed, 0.5)))
+    unsure = results_and_values(results, values, [0.4, 0.4, 0.4])
+    again = results_and_values([-1.0, 0.0, 1.0], values, [0.4, 0.4, 0.4])
+    assert wdl_loss(scores, unsure, 0.5) == wdl_loss(scores, again, 0.5)
+
+
+@pytest.mark.parametrize("belief", [0.0, 0.3, 1.0])
+def test_a_value_is_split_into_shares_that_make_it_up(belief: float) -> None:
+    """The draws that are believed in stay, as far as the value leaves room for them."""
+    values = torch.linspace(-1, 1, 21)
+    shares = shares_of(values, torch.full((21,), belief))
+    assert torch.allclose(shares.sum(1), torch.ones(21))
+    assert (shares > -1e-6).all()
+    assert torch.allclose(shares[:, 0] - shares[:, 2], values, atol=1e-6)
+    assert shares[10, 1] == pytest.approx(belief)
 
 
 def test_replies_and_owners_by_hand() -> None:

@@ -307,6 +307,7 @@ def bench_train(work: Work) -> Figures:
             rng.integers(-1, 2, TRAIN_ROWS).astype(np.int8),
             np.full(TRAIN_ROWS, NO_REPLY, dtype=np.uint16),
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
+            np.full(TRAIN_ROWS, np.nan, dtype=np.float32),
         ))  # fmt: skip
     exact = TrainConfig(batch=work.batch, precision="fp32")
     configs = [exact, replace(exact, precision="bf16")] if has_bf16(device) else [exact]

@@ -10,6 +10,7 @@ from randori.games.game import Game
 from randori.learners.alphazero import AlphaZero
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Counters, Listener, progress_of
+from randori.learners.yields import SINCE
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint, read_model
 from randori.runs.folder import Run
 from randori.runs.metrics import rewind
@@ -61,7 +62,7 @@ def resume(learner: AlphaZero, run: Run, window: int) -> None:
             learner.begin_with(without_side_tasks(read_model(run.path / FIRST_MODEL).weights))
         return
     checkpoint = read_checkpoint(newest)
-    rows = read_shards(run.path, checkpoint.number, window, "results")
+    rows = read_shards(run.path, checkpoint.number, window, "results", SINCE)
     drop_shards(run.path, after=checkpoint.number)
     learner.restore(checkpoint, rows)
     done = learner.counters.iteration

@@ -23,8 +23,8 @@ from randori.search.roots import halving_table
 from randori.search.search import make_questions
 from randori.search.tree import SPARE, enlarge, expect_lawful, make_trees
 
-SINCE = ("begun", "origin")
-"""What older checkpoints of a group lack."""
+SINCE = {"begun": 0, "origin": 0, "amends": np.nan}
+"""What older checkpoints of a group lack, and what stands for it."""
 HAND_OVER_SECONDS = 0.25
 """Seconds after which what there is goes to the learner, or its screen."""
 
@@ -50,7 +50,7 @@ def habits_of(config: SelfPlayConfig) -> Habits:
     return Habits(
         simulations, min(config.fast_simulations, simulations), config.full_share,
         config.noise_alpha, config.noise_share, config.keep_tree, config.surprise, config.archive,
-        config.random_share, config.random_plies, config.balance,
+        config.random_share, config.random_plies, config.balance, config.deblunder,
     )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ class Group:
 
     def _used(self, name: str) -> NDArray[np.bool_] | None:
         """Tell which entries [B, L] of a slot array are in use; None for those without axis L."""
-        ends = {"moves": "plies"} | dict.fromkeys(
+        ends = {"moves": "plies", "amends": "plies"} | dict.fromkeys(
             ("states", "counts", "values", "surprise"), "rows"
         )
         if name not in ends:
@@ -180,12 +180,11 @@ class Group:
         try:
             for name, array in self._slots._asdict().items():
                 if self._used(name) is None:
-                    # Checkpoints of older versions do not say where their games began, or how.
-                    array[:] = arrays.get(name, 0) if name in SINCE else arrays[name]
+                    array[:] = arrays.get(name, SINCE[name]) if name in SINCE else arrays[name]
             for name, array in self._slots._asdict().items():
                 used = self._used(name)
                 if used is not None:
-                    array[used] = arrays[name]
+                    array[used] = arrays.get(name, SINCE[name]) if name in SINCE else arrays[name]
             for name, array in self._archive._asdict().items():
                 kept = arrays[f"archive.{name}"]
                 if kept.shape == array.shape:  # otherwise the archive was switched on or off

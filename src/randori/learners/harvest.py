@@ -1,5 +1,6 @@
 """Where finished games of self-play wait as training rows, until Python takes them away."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ class Harvest(NamedTuple):
     """[M] what was answered to the move made there"""
     owners: NDArray[np.uint64]
     """[M, 2 * stone words] who has which cell in the end: the side to move, then its opponent"""
+    amends: NDArray[np.float32]
+    """[M] what stands for the result for the side to move; NaN where the result itself does"""
     moves: NDArray[np.uint16]
     """[G, L]"""
     plies: NDArray[np.int32]
@@ -60,6 +63,7 @@ def make_harvest(game: Game, slots: int) -> Harvest:
         np.zeros(rows, dtype=np.int8),
         np.zeros(rows, dtype=np.uint16),
         np.zeros((rows, game.owner_words), dtype=np.uint64),
+        np.zeros(rows, dtype=np.float32),
         np.zeros((games, game.longest), dtype=np.uint16),
         np.zeros(games, dtype=np.int32),
         np.zeros(games, dtype=np.int32),
@@ -82,6 +86,9 @@ class GameSoFar(NamedTuple):
     begun: int
     """plies that came from an earlier game or were drawn at random"""
     moves: NDArray[np.uint16]
+    amends: NDArray[np.float32]
+    """[L] what the best move was worth to the side to move, ply by ply, where another one was made
+    that gave some of it away; NaN elsewhere"""
 
 
 def has_room_for(harvest: Harvest, rows: int) -> bool:
@@ -100,6 +107,18 @@ def copies(game: GameSoFar, row: int, share: float, total: float, dice: Dice) ->
     weight = 1.0 - share + share * game.surprise[row] * game.rows / total
     whole = int(weight)
     return min(2, whole + (1 if uniform(dice) < weight - whole else 0))
+
+
+def amended(game: GameSoFar, ply: int) -> float:
+    """Return what the side to move at a ply could have had, by the first slip from there on.
+
+    NaN where there is none: then the game tells by how it ended.
+    """
+    for later in range(ply, game.plies):
+        worth = float(game.amends[later])
+        if not math.isnan(worth):
+            return worth if (later - ply) % 2 == 0 else -worth
+    return math.nan
 
 
 def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, dice: Dice) -> None:
@@ -122,8 +141,9 @@ def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, 
             first_moves = game.states[row, 0] & np.uint64(1) == np.uint64(0)
             score = 1 if (result == FIRST) == first_moves else -1
             harvest.results[at] = 0 if result == DRAW else score
-            ply = wide(game.states[row, 0]) + 1
-            harvest.replies[at] = game.moves[ply] if ply < game.plies else NO_REPLY
+            ply = wide(game.states[row, 0])
+            harvest.amends[at] = amended(game, ply)
+            harvest.replies[at] = game.moves[ply + 1] if ply + 1 < game.plies else NO_REPLY
             turn = 0 if first_moves == ended_first else STONE_WORDS
             for w in range(harvest.owners.shape[1]):
                 harvest.owners[at, w] = final[(w + turn) % OWNER_WORDS]

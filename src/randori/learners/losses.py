@@ -36,6 +36,7 @@ class Targets(NamedTuple):
     results: Tensor
     replies: Tensor
     owners: Tensor
+    amends: Tensor
 
 
 def tensors_of(samples: Samples) -> Targets:
@@ -53,13 +54,26 @@ def policy_loss(logits: Tensor, shares: Tensor) -> Tensor:
     return cross.mean()
 
 
-def wdl_loss(scores: Tensor, results: Tensor, values: Tensor, search_share: float) -> Tensor:
-    """Return the cross entropy of win, draw and loss; the search's value is a win or a loss."""
-    won = (1 - search_share) * (results > 0).float() + search_share * (1 + values) / 2
-    lost = (1 - search_share) * (results < 0).float() + search_share * (1 - values) / 2
-    drawn = (1 - search_share) * (results == 0).float()
-    target = torch.stack([won, drawn, lost], 1)
-    return -(target * torch.log_softmax(scores, dim=1)).sum(dim=1).mean()
+def shares_of(values: Tensor, draws: Tensor) -> Tensor:
+    """Split values [B] into win, draw and loss [B, 3].
+
+    A value does not tell how much of it is a draw. What the network believes stays as it is, as far
+    as the value allows: only games that are drawn teach that they are.
+    """
+    drawn = torch.minimum(draws, 1 - values.abs())
+    return torch.stack([1 - drawn + values, 2 * drawn, 1 - drawn - values], 1) / 2
+
+
+def wdl_loss(scores: Tensor, targets: Targets, search_share: float) -> Tensor:
+    """Return the cross entropy of win, draw and loss."""
+    said = torch.log_softmax(scores, dim=1)
+    draws = said[:, 1].detach().exp()
+    results, amends = targets.results, targets.amends
+    ended = torch.stack([results > 0, results == 0, results < 0], 1).float()
+    is_told = amends.isnan()
+    ended = torch.where(is_told[:, None], ended, shares_of(amends.nan_to_num(), draws))
+    target = (1 - search_share) * ended + search_share * shares_of(targets.values, draws)
+    return -(target * said).sum(dim=1).mean()
 
 
 def reply_loss(logits: Tensor, replies: Tensor) -> Tensor:
@@ -102,7 +116,8 @@ def losses_of(
     `factors` [A, F] are the logits whose sum is an action's, `parts` the same as a matrix; `owners`
     come unpacked.
     """
-    wanted = (1 - search_share) * targets.results + search_share * targets.values
+    ended = torch.where(targets.amends.isnan(), targets.results, targets.amends)
+    wanted = (1 - search_share) * ended + search_share * targets.values
     error = (said.value - wanted).square().mean()
     picked = factors[targets.actions.long()]  # [B, K, F]: far fewer than all actions in most games
     logits = said.logits.gather(1, picked.flatten(1)).view_as(picked).sum(dim=2)
@@ -110,7 +125,7 @@ def losses_of(
     nothing = torch.zeros((), device=error.device)
     value = error
     if said.wdl is not None:
-        value = wdl_loss(said.wdl, targets.results, targets.values, search_share)
+        value = wdl_loss(said.wdl, targets, search_share)
     reply = owned = nothing
     if said.reply is not None:
         every = said.reply if parts is None else said.reply @ parts  # [B, A]

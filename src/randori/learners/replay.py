@@ -38,6 +38,8 @@ class Samples:
     """[B] what was answered to the move that was made; −1 at the end of a game"""
     owners: NDArray[np.uint64]
     """[B, O] packed planes of who has which cell in the end: the side to move, then its opponent"""
+    amends: NDArray[np.float32]
+    """[B] what stands for the result where a slip decided it; NaN elsewhere"""
 
 
 def fill_samples(
@@ -103,6 +105,7 @@ class Replay:
             np.zeros(window, dtype=np.int8),
             np.zeros(window, dtype=np.uint16),
             np.zeros((window, game.owner_words), dtype=np.uint64),
+            np.zeros(window, dtype=np.float32),
         )
         self._next = 0
         self.size = 0
@@ -134,6 +137,7 @@ class Replay:
             rows.results[at].astype(np.float32),
             np.empty(batch, dtype=np.int32),
             np.empty((batch, game.owner_words), dtype=np.uint64),
+            rows.amends[at],
         )
         game.kernel(fill_samples)(
             rows.states, rows.counts, rows.replies, rows.owners, at, turns,

@@ -60,6 +60,10 @@ class SelfPlayConfig:
     balance: float = 0.0
     """leave out games that begin elsewhere than at the first position and are decided there by the
     network's value v: this share of them, times v²"""
+    deblunder: float = 0.0
+    """a move that gives away more of the value than this, by the search's own opinion (drawn by
+    temperature, or a slip of a fast search), says nothing about the positions before it: they learn
+    from what the best move there was worth, not from how the game ended; 0 leaves it"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
     byte_logits: bool = False
@@ -82,6 +86,8 @@ class SelfPlayConfig:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         if not 0.0 <= self.balance < 1.0:
             raise ValueError(f"balance must be from 0 to below 1, not {self.balance}")
+        if not 0.0 <= self.deblunder <= 2.0:
+            raise ValueError(f"deblunder must be from 0 to 2, not {self.deblunder}")
         if self.archive + self.random_share > 1.0:
             raise ValueError("archive and random_share must not be above 1 together")
         if self.forced < 0.0 or self.gumbel < 0:
@@ -109,10 +115,10 @@ class TrainConfig:
     """how it falls to that share: cosine, or constant for not at all"""
     warm_up_steps: int = 100
     """steps in which the learning rate rises from nothing"""
-    optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
-    """sgd has momentum 0.9"""
+    optimizer: Literal["adamw", "muon", "adam", "sgd"] = "adamw"
+    """muon evens out the steps of convolutions and leaves all else to adamw; sgd: momentum 0.9"""
     l2: float = 1e-4
-    """weight of ‖θ‖² in the loss; for adamw the decoupled decay"""
+    """weight of ‖θ‖² in the loss; for adamw and muon the decoupled decay"""
     value_weight: float = 1.0
     """weight of (v − z)², or of the cross entropy of win, draw and loss, against the policy's"""
     reply_weight: float = 0.15

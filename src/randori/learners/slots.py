@@ -29,6 +29,7 @@ from randori.learners.harvest import (
 )
 from randori.search.backup import root_value
 from randori.search.cache import Cache
+from randori.search.choice import best_edge
 from randori.search.priors import add_noise, open_root
 from randori.search.puct import (
     AHEAD,
@@ -96,6 +97,8 @@ class Habits(NamedTuple):
     """how many, at most"""
     balance: float
     """how often a game that starts decided is not played, at most"""
+    deblunder: float
+    """a move that gives away more value than this is a slip; 0 for no move"""
 
 
 class Slots(NamedTuple):
@@ -125,6 +128,8 @@ class Slots(NamedTuple):
     """[B, L] how far the search moved away from the network there, in nats"""
     origin: NDArray[np.int8]
     """[B] how the game began; SETTLED once it is played"""
+    amends: NDArray[np.float32]
+    """[B, L] what was given away, ply by ply: see `GameSoFar`"""
 
 
 def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
@@ -143,6 +148,7 @@ def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
         np.zeros((count, length), dtype=np.float32),
         np.zeros((count, length), dtype=np.float32),
         np.zeros(count, dtype=np.int8),
+        np.full((count, length), np.nan, dtype=np.float32),
     )
 
 
@@ -295,6 +301,20 @@ def choose(tree: Tree, slots: Slots, slot: int, temperatures: NDArray[np.float64
     return int(first + pick_move(tree, temperature, slots.dice[slot]))
 
 
+def given_away(tree: Tree, edge: int, allowed: float) -> float:
+    """Return what the root's best move is worth, if `edge` is worth less by more than allowed.
+
+    NaN if it is not, or if the root is proven: then nobody errs any more.
+    """
+    if allowed == 0.0 or tree.nodes[0].proven != UNKNOWN:
+        return math.nan
+    best = best_edge(tree, 0)
+    if best == NONE or tree.edges[best].tried == 0 or tree.edges[best].q == NEVER:
+        return math.nan
+    worth = float(tree.edges[best].q)
+    return worth if worth - tree.edges[edge].q > allowed else math.nan
+
+
 def finish_move(
     tree: Tree,
     slots: Slots,
@@ -319,6 +339,7 @@ def finish_move(
     edge = choose(tree, slots, slot, temperatures)
     action = wide(tree.moves[edge].action)
     slots.moves[slot, ply] = action
+    slots.amends[slot, ply] = given_away(tree, edge, habits.deblunder)
     slots.plies[slot] = ply + 1
     harvest.totals[MOVES] += 1.0
     draw_budget(slots, slot, habits)
@@ -342,6 +363,7 @@ def finish_game(
     played = GameSoFar(
         slots.rows[slot], slots.states[slot], slots.counts[slot], slots.values[slot],
         slots.surprise[slot], slots.plies[slot], slots.begun[slot], slots.moves[slot],
+        slots.amends[slot],
     )  # fmt: skip
     reap(harvest, played, tree.states[0], habits.surprise_share, slots.dice[slot])
     if habits.archive_share > 0.0:

@@ -18,6 +18,7 @@ from randori.agents.models import signature_of
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.learners.losses import Losses, Targets, losses_of, parts_of, tensors_of
+from randori.learners.muon import Muon
 from randori.learners.replay import Samples
 from randori.learners.settings import TrainConfig
 from randori.learners.threads import Threads
@@ -281,6 +282,8 @@ def make_optimizer(
     if device.type == "cuda":  # a captured step reads its learning rate from the card
         rate = torch.tensor(rate, device=device)
         options = {"fused": True, "capturable": True}
+    if config.optimizer == "muon":
+        return Muon(network, rate, config.l2)
     if config.optimizer == "adamw":
         return torch.optim.AdamW(parameters, rate, weight_decay=config.l2, **options)
     return torch.optim.Adam(parameters, rate, weight_decay=2 * config.l2, **options)

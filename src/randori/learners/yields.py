@@ -24,9 +24,15 @@ class Rows:
     """[n] the action that answered the move made there; NO_REPLY at the end of a game"""
     owners: NDArray[np.uint64]
     """[n, 2 * stone words] who has which cell in the end: the side to move, then its opponent"""
+    amends: NDArray[np.float32]
+    """[n] what stands for the result, for the side to move, where a slip decided it; else NaN"""
 
     def __len__(self) -> int:
         return len(self.results)
+
+
+SINCE = {"amends": np.full(1, np.nan, dtype=np.float32)}
+"""What rows of older versions lack: an entry that changes nothing."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ drop what is older than the window. A resume drops the shards after the checkpoi
 """
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,18 @@ def shard_numbers(folder: Path) -> list[int]:
 
 
 def read_shards(
-    folder: Path, upto: int, newest_rows: int, rows_key: str
+    folder: Path,
+    upto: int,
+    newest_rows: int,
+    rows_key: str,
+    since: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Join the newest shards numbered at most `upto`, in order, until they hold `newest_rows`.
 
     The rows of a shard are those of its array `rows_key`. Shards are taken whole, so that more
     rows may come than were asked for. A damaged one, or one whose arrays differ from the newest
     one's, is skipped with a warning: training goes on with a smaller window. No shard, no arrays.
+    `since` has one entry of each array that shards of older versions lack.
     """
     taken: list[dict[str, NDArray[Any]]] = []
     rows = 0
@@ -60,6 +66,9 @@ def read_shards(
             continue
         try:
             shard = read_npz(path)
+            for name, entry in (since or {}).items():
+                if name not in shard and rows_key in shard:
+                    shard[name] = np.repeat(entry, len(shard[rows_key]), axis=0)
             if rows_key not in shard or (taken and _kinds(shard) != _kinds(taken[0])):
                 raise UserError(f"{path} holds other arrays than the newest shard")
         except UserError as error:
