@@ -30,6 +30,7 @@ TOGETHER = [
     "selfplay.random_share=0.5", "train.average=200", "first_window=50000",
 ]  # fmt: skip
 BALANCED = [*TOGETHER, "selfplay.balance=0.9"]
+MUON = ["train.optimizer=muon", "train.l2=0.05"]
 HOT = "selfplay.temperature=[[0,1.2],[30,0.7]]"
 VARIANTS: dict[str, list[str]] = {
     "plain": [],
@@ -65,26 +66,10 @@ VARIANTS: dict[str, list[str]] = {
     "hot, deblundered": [*BALANCED, "selfplay.deblunder=0.1", HOT],
     "decay": [*BALANCED, "train.l2=0.05"],
     "Muon": [*BALANCED, "train.optimizer=muon", "train.l2=0.01"],
-    "Muon, decay": [*BALANCED, "train.optimizer=muon", "train.l2=0.05"],
-    "Muon, faster": [
-        *BALANCED,
-        "train.optimizer=muon",
-        "train.l2=0.05",
-        "train.learning_rate=0.005",
-    ],
-    "Muon, deblundered": [
-        *BALANCED,
-        "train.optimizer=muon",
-        "train.l2=0.05",
-        "selfplay.deblunder=0.1",
-    ],
-    "Muon, hot, deblundered": [
-        *BALANCED,
-        "train.optimizer=muon",
-        "train.l2=0.05",
-        "selfplay.deblunder=0.1",
-        HOT,
-    ],
+    "Muon, decay": [*BALANCED, *MUON],
+    "Muon, faster": [*BALANCED, *MUON, "train.learning_rate=0.005"],
+    "Muon, deblundered": [*BALANCED, *MUON, "selfplay.deblunder=0.1"],
+    "Muon, hot, deblundered": [*BALANCED, *MUON, "selfplay.deblunder=0.1", HOT],
 }
 
 

@@ -12,8 +12,9 @@ from randori.learners.muon import LENGTH, MOMENTUM, Muon, evened
 def net() -> nn.Sequential:
     torch.manual_seed(3)
     return nn.Sequential(
-        nn.Conv2d(2, 16, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.Conv2d(16, 24, 3), nn.ReLU(),
-        nn.Conv2d(24, 20, 1), nn.Flatten(), nn.Linear(20 * 4, 3),
+        nn.Conv2d(2, 16, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+        nn.Conv2d(16, 24, 3), nn.ReLU(), nn.Conv2d(24, 20, 1),
+        nn.Flatten(), nn.Linear(20 * 4, 3),
     )  # fmt: skip
 
 

@@ -165,11 +165,9 @@ def test_win_draw_and_loss_by_hand() -> None:
     logs = torch.log_softmax(scores, 1)
     drawn = logs[:, 1].exp()
     targets = results_and_values([1.0, 0.0], [0.5, -0.2], [math.nan, math.nan])
-    shares = [
-        [(1.5 - drawn[0]) / 2, drawn[0], (0.5 - drawn[0]) / 2],
-        [(0.8 - drawn[1]) / 2, drawn[1], (1.2 - drawn[1]) / 2],
-    ]
-    searched = (torch.tensor(shares) * logs).sum()
+    first = [(1.5 - drawn[0]) / 2, drawn[0], (0.5 - drawn[0]) / 2]
+    second = [(0.8 - drawn[1]) / 2, drawn[1], (1.2 - drawn[1]) / 2]
+    searched = (torch.tensor([first, second]) * logs).sum()
     by_hand = 0.75 * (logs[0, 0] + logs[1, 1]) + 0.25 * searched
     assert wdl_loss(scores, targets, 0.25) == pytest.approx(float(-by_hand / 2))
 
