@@ -1,6 +1,5 @@
 """From a finished game to training rows, against plain Python."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from randori.learners.archive import MOST_RANDOM, make_archive, remember_beginni
 from randori.learners.harvest import (
     GAMES,
     NO_REPLY,
+    NONE_MADE,
     ROWS,
     GameSoFar,
     Harvest,
@@ -54,7 +54,7 @@ def played(seed: int, every: int = 1) -> tuple[GameSoFar, list[Any]]:
     surprise = rng.exponential(size=len(rows)).astype(np.float32)
     game = GameSoFar(
         len(rows), np.array(rows), counts, values, surprise, len(moves), 2,
-        np.array(moves, dtype=np.uint16), np.full(len(moves), np.nan, dtype=np.float32),
+        np.array(moves, dtype=np.uint16), np.full(len(moves), NONE_MADE, dtype=np.float32),
     )  # fmt: skip
     return game, line
 
@@ -84,7 +84,7 @@ def test_rows_tell_how_the_game_ended(seed: int, every: int) -> None:
         assert harvest.results[row] == (first if ply % 2 == 0 else -first)
         reply = game.moves[ply + 1] if ply + 1 < game.plies else NO_REPLY
         assert harvest.replies[row] == reply
-    assert np.isnan(harvest.amends[: game.rows]).all()
+    assert (harvest.amends[: game.rows] == NONE_MADE).all()
 
 
 @pytest.mark.parametrize("every", [1, 3])
@@ -95,11 +95,11 @@ def test_the_next_slip_tells_what_a_position_was_worth(every: int) -> None:
     harvest = reaped(game, line[-1])
     for row in range(game.rows):
         ply = row * every
-        worth = math.nan
+        worth = NONE_MADE
         if ply <= 12:
             slip, worth = (7, 0.75) if ply <= 7 else (12, -0.5)
             worth = worth if (slip - ply) % 2 == 0 else -worth
-        assert harvest.amends[row] == pytest.approx(worth, nan_ok=True)
+        assert harvest.amends[row] == worth
 
 
 @pytest.mark.parametrize("seed", range(6))

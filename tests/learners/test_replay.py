@@ -8,7 +8,7 @@ import pytest
 
 from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.learners.harvest import NO_REPLY
+from randori.learners.harvest import NO_REPLY, NONE_MADE
 from randori.learners.replay import BATCHES_AHEAD, Replay, Samples, drawn_ahead
 from randori.learners.yields import Rows
 
@@ -34,7 +34,7 @@ def some_rows(game: Game, count: int, seed: int = 0) -> Rows:
     owners = np.zeros((count, game.owner_words), dtype=np.uint64)
     for row in range(count):
         game.plain.owners(states[row], owners[row])
-    amends = np.where(np.arange(count) % 3, np.nan, -values).astype(np.float32)
+    amends = np.where(np.arange(count) % 3, NONE_MADE, -values).astype(np.float32)
     return Rows(
         np.array(states[:count]), np.array(counts[:count]), values, results, replies, owners, amends
     )
@@ -175,7 +175,7 @@ def test_rows_and_symmetries_are_drawn_evenly() -> None:
     lopsided = Rows(
         np.array([game.start().play("1").state]), np.array([[7, 0, 0, 0, 0, 0, 0]], np.uint16),
         np.zeros(1, np.float32), np.zeros(1, np.int8), np.zeros(1, np.uint16),
-        np.zeros((1, game.owner_words), np.uint64), np.full(1, np.nan, np.float32),
+        np.zeros((1, game.owner_words), np.uint64), np.full(1, NONE_MADE, np.float32),
     )  # fmt: skip
     replay = Replay(game, 1)
     replay.add(lopsided)

@@ -14,6 +14,7 @@ from randori.agents.models import signature_of
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
+from randori.learners.harvest import NONE_MADE
 from randori.learners.losses import (
     Losses,
     Targets,
@@ -76,7 +77,7 @@ def some_samples(game: Game, count: int, seed: int = 0) -> Samples:
         rng.integers(-1, 2, count).astype(np.float32),
         rng.integers(-1, game.num_actions, count).astype(np.int32),
         words[:, : game.owner_words].copy(),
-        np.where(rng.random(count) < 0.8, np.nan, rng.uniform(-1, 1, count)).astype(np.float32),
+        np.where(rng.random(count) < 0.8, NONE_MADE, rng.uniform(-1, 1, count)).astype(np.float32),
     )  # fmt: skip
 
 
@@ -116,7 +117,7 @@ def loss_by_loops(game: Game, network: nn.Module, samples: Samples) -> tuple[flo
         for a, logit in logits.items():
             cross -= policy[a] * (logit - log_total)
         amends, result = float(samples.amends[row]), float(samples.results[row])
-        ended = result if math.isnan(amends) else amends
+        ended = result if amends == NONE_MADE else amends
         target = 0.25 * ended + 0.75 * float(samples.values[row])
         error += (float(values[row]) - target) ** 2
     return cross / len(samples.shares), error / len(samples.shares)
@@ -164,7 +165,7 @@ def test_win_draw_and_loss_by_hand() -> None:
     scores = torch.tensor([[1.0, 0.0, -1.0], [0.5, 2.0, 0.0]])
     logs = torch.log_softmax(scores, 1)
     drawn = logs[:, 1].exp()
-    targets = results_and_values([1.0, 0.0], [0.5, -0.2], [math.nan, math.nan])
+    targets = results_and_values([1.0, 0.0], [0.5, -0.2], [NONE_MADE, NONE_MADE])
     first = [(1.5 - drawn[0]) / 2, drawn[0], (0.5 - drawn[0]) / 2]
     second = [(0.8 - drawn[1]) / 2, drawn[1], (1.2 - drawn[1]) / 2]
     searched = (torch.tensor([first, second]) * logs).sum()
@@ -173,12 +174,12 @@ def test_win_draw_and_loss_by_hand() -> None:
 
 
 def test_what_amends_stands_for_the_result() -> None:
-    """Where it is NaN nothing changes."""
+    """Where none are made nothing changes."""
     scores = torch.randn(3, 3)
     results, values = [1.0, -1.0, 0.0], [0.3, 0.2, 0.1]
-    plain = results_and_values(results, values, [math.nan] * 3)
-    sure = results_and_values([-1.0, 1.0, -1.0], values, [1.0, -1.0, math.nan])
-    mixed = results_and_values([1.0, -1.0, -1.0], values, [math.nan] * 3)
+    plain = results_and_values(results, values, [NONE_MADE] * 3)
+    sure = results_and_values([-1.0, 1.0, -1.0], values, [1.0, -1.0, NONE_MADE])
+    mixed = results_and_values([1.0, -1.0, -1.0], values, [NONE_MADE] * 3)
     assert wdl_loss(scores, sure, 0.5) == pytest.approx(float(wdl_loss(scores, mixed, 0.5)))
     assert wdl_loss(scores, plain, 0.5) != pytest.approx(float(wdl_loss(scores, mixed, 0.5)))
     unsure = results_and_values(results, values, [0.4, 0.4, 0.4])

@@ -286,7 +286,7 @@ def bench_train(work: Work) -> Figures:
     import torch
 
     from randori.agents.models import signature_of
-    from randori.learners.harvest import NO_REPLY
+    from randori.learners.harvest import NO_REPLY, NONE_MADE
     from randori.learners.replay import Replay
     from randori.learners.settings import TrainConfig
     from randori.learners.trainer import Trainer, has_bf16
@@ -307,7 +307,7 @@ def bench_train(work: Work) -> Figures:
             rng.integers(-1, 2, TRAIN_ROWS).astype(np.int8),
             np.full(TRAIN_ROWS, NO_REPLY, dtype=np.uint16),
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
-            np.full(TRAIN_ROWS, np.nan, dtype=np.float32),
+            np.full(TRAIN_ROWS, NONE_MADE, dtype=np.float32),
         ))  # fmt: skip
     exact = TrainConfig(batch=work.batch, precision="fp32")
     configs = [exact, replace(exact, precision="bf16")] if has_bf16(device) else [exact]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from randori.errors import UserError
 from randori.games.game import Game
 from randori.learners.archive import SIZE, make_archive
-from randori.learners.harvest import GAMES, ROWS, make_harvest
+from randori.learners.harvest import GAMES, NONE_MADE, ROWS, make_harvest
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import Habits, begin, make_slots, play_on, replant
 from randori.learners.yields import Batch, FinishedGame, Rows
@@ -23,7 +23,7 @@ from randori.search.roots import halving_table
 from randori.search.search import make_questions
 from randori.search.tree import SPARE, enlarge, expect_lawful, make_trees
 
-SINCE = {"begun": 0, "origin": 0, "amends": np.nan}
+SINCE = {"begun": 0, "origin": 0, "amends": NONE_MADE}
 """What older checkpoints of a group lack, and what stands for it."""
 HAND_OVER_SECONDS = 0.25
 """Seconds after which what there is goes to the learner, or its screen."""

@@ -1,6 +1,5 @@
 """Where finished games of self-play wait as training rows, until Python takes them away."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,8 @@ from randori.search.tree import Tree
 
 NO_REPLY = 65535
 """What stands for the reply in the last position of a game."""
+NONE_MADE = 2.0
+"""What stands for amends where there was no slip: no result is that."""
 
 
 class Harvest(NamedTuple):
@@ -32,7 +33,7 @@ class Harvest(NamedTuple):
     owners: NDArray[np.uint64]
     """[M, 2 * stone words] who has which cell in the end: the side to move, then its opponent"""
     amends: NDArray[np.float32]
-    """[M] what stands for the result for the side to move; NaN where the result itself does"""
+    """[M] what stands for the result for the side to move; NONE_MADE where it stands itself"""
     moves: NDArray[np.uint16]
     """[G, L]"""
     plies: NDArray[np.int32]
@@ -88,7 +89,7 @@ class GameSoFar(NamedTuple):
     moves: NDArray[np.uint16]
     amends: NDArray[np.float32]
     """[L] what the best move was worth to the side to move, ply by ply, where another one was made
-    that gave some of it away; NaN elsewhere"""
+    that gave some of it away; NONE_MADE elsewhere"""
 
 
 def has_room_for(harvest: Harvest, rows: int) -> bool:
@@ -112,13 +113,13 @@ def copies(game: GameSoFar, row: int, share: float, total: float, dice: Dice) ->
 def amended(game: GameSoFar, ply: int) -> float:
     """Return what the side to move at a ply could have had, by the first slip from there on.
 
-    NaN where there is none: then the game tells by how it ended.
+    NONE_MADE where there is none: then the game tells by how it ended.
     """
     for later in range(ply, game.plies):
         worth = float(game.amends[later])
-        if not math.isnan(worth):
+        if worth != NONE_MADE:
             return worth if (later - ply) % 2 == 0 else -worth
-    return math.nan
+    return NONE_MADE
 
 
 def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, dice: Dice) -> None:

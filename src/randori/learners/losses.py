@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits as binary_cross_entropy
 
+from randori.learners.harvest import NONE_MADE
 from randori.learners.replay import Samples
 from randori.networks.heads import Outputs
 
@@ -70,8 +71,9 @@ def wdl_loss(scores: Tensor, targets: Targets, search_share: float) -> Tensor:
     draws = said[:, 1].detach().exp()
     results, amends = targets.results, targets.amends
     ended = torch.stack([results > 0, results == 0, results < 0], 1).float()
-    is_told = amends.isnan()
-    ended = torch.where(is_told[:, None], ended, shares_of(amends.nan_to_num(), draws))
+    ended = torch.where(
+        (amends == NONE_MADE)[:, None], ended, shares_of(amends.clamp(-1, 1), draws)
+    )
     target = (1 - search_share) * ended + search_share * shares_of(targets.values, draws)
     return -(target * said).sum(dim=1).mean()
 
@@ -116,7 +118,7 @@ def losses_of(
     `factors` [A, F] are the logits whose sum is an action's, `parts` the same as a matrix; `owners`
     come unpacked.
     """
-    ended = torch.where(targets.amends.isnan(), targets.results, targets.amends)
+    ended = torch.where(targets.amends == NONE_MADE, targets.results, targets.amends)
     wanted = (1 - search_share) * ended + search_share * targets.values
     error = (said.value - wanted).square().mean()
     picked = factors[targets.actions.long()]  # [B, K, F]: far fewer than all actions in most games

@@ -39,7 +39,7 @@ class Samples:
     owners: NDArray[np.uint64]
     """[B, O] packed planes of who has which cell in the end: the side to move, then its opponent"""
     amends: NDArray[np.float32]
-    """[B] what stands for the result where a slip decided it; NaN elsewhere"""
+    """[B] what stands for the result where a slip decided it, and NONE_MADE elsewhere"""
 
 
 def fill_samples(

@@ -20,6 +20,7 @@ from randori.learners.harvest import (
     ENTROPY,
     FULL,
     MOVES,
+    NONE_MADE,
     OVERRULED,
     GameSoFar,
     Harvest,
@@ -148,7 +149,7 @@ def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
         np.zeros((count, length), dtype=np.float32),
         np.zeros((count, length), dtype=np.float32),
         np.zeros(count, dtype=np.int8),
-        np.full((count, length), np.nan, dtype=np.float32),
+        np.full((count, length), NONE_MADE, dtype=np.float32),
     )
 
 
@@ -304,15 +305,15 @@ def choose(tree: Tree, slots: Slots, slot: int, temperatures: NDArray[np.float64
 def given_away(tree: Tree, edge: int, allowed: float) -> float:
     """Return what the root's best move is worth, if `edge` is worth less by more than allowed.
 
-    NaN if it is not, or if the root is proven: then nobody errs any more.
+    NONE_MADE if it is not, or if the root is proven: then nobody errs any more.
     """
     if allowed == 0.0 or tree.nodes[0].proven != UNKNOWN:
-        return math.nan
+        return NONE_MADE
     best = best_edge(tree, 0)
     if best == NONE or tree.edges[best].tried == 0 or tree.edges[best].q == NEVER:
-        return math.nan
+        return NONE_MADE
     worth = float(tree.edges[best].q)
-    return worth if worth - tree.edges[edge].q > allowed else math.nan
+    return worth if worth - tree.edges[edge].q > allowed else NONE_MADE
 
 
 def finish_move(

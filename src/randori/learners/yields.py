@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from randori.learners.harvest import ENTROPY, FULL, MOVES, OVERRULED, TOTALS
+from randori.learners.harvest import ENTROPY, FULL, MOVES, NONE_MADE, OVERRULED, TOTALS
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Rows:
     owners: NDArray[np.uint64]
     """[n, 2 * stone words] who has which cell in the end: the side to move, then its opponent"""
     amends: NDArray[np.float32]
-    """[n] what stands for the result, for the side to move, where a slip decided it; else NaN"""
+    """[n] what stands for the result, for the side to move, where a slip decided it"""
 
     def __len__(self) -> int:
         return len(self.results)
 
 
-SINCE = {"amends": np.full(1, np.nan, dtype=np.float32)}
+SINCE = {"amends": np.full(1, NONE_MADE, dtype=np.float32)}
 """What rows of older versions lack: an entry that changes nothing."""
 
 
