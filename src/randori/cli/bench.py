@@ -165,6 +165,7 @@ def bench_selfplay(work: Work) -> Figures:
             arrays["roots"], moves = random_positions(game, work.slots, game.longest // 2, rng)
             arrays["plies"] = np.array([len(played) for played in moves])
             arrays["moves"] = np.concatenate(moves)
+            del arrays["amends"]  # nobody has erred yet
             group.restore(arrays)
         # Rounds in turn, so that what else runs on the machine meets both alike.
         tally, elapsed, evaluations, bare_rates = Tally(), 0.0, 0, []
