@@ -130,6 +130,18 @@ def test_settings_are_listed(randori):
     assert "residual blocks" in lines["network.blocks"]
     assert lines["stop.minutes"].split()[1] == "null"
     assert "network.kind=cnn" in lines["paper-othello"]
+    assert "scalar | wdl; " in lines["network.value"]
+    settings = answer.out.partition("preset")[0].splitlines()[4:]
+    assert not [line for line in settings if line[:1].strip() and len(line.split()) < 3]
+
+
+def test_a_runtime_that_is_not_there_leaves_no_folder(randori, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    complaint = randori("train", "tictactoe", "--runtime=cuda", "--run=none").complaint
+    assert complaint.startswith("runtime 'cuda' needs an NVIDIA GPU")
+    assert not Path("none").exists()
 
 
 def test_automatic_preset_exists():

@@ -59,7 +59,10 @@ def _remarks(found: Study) -> list[str]:
     times = [period.seconds for period in found.periods if period.seconds is not None]
     over = f", the last after {clock(times[-1])}" if times else ""
     points = "1 point" if len(found.periods) == 1 else f"{len(found.periods)} points"
-    remarks = [f"{points} in time{over}"]
+    remarks = [
+        f"{points} in time{over}",
+        "a run keeps the newest games of each checkpoint, so these are a sample of all it played",
+    ]
     if found.games < FEW:
         remarks.append(f"only {found.games} games: shares and scores are rough")
     return remarks

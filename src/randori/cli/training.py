@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from randori.agents.models import shipped_model
 from randori.cli.report import announced, clock, note, print_json, print_table, program
@@ -72,6 +72,10 @@ def start_training(
     if source is not None:
         config = replace(config, network=network_config(source, config.network))
     config = override(config, settings)
+    if (runtime := getattr(config, "runtime", "auto")) != "auto":
+        from randori.networks.choose import expect_runtime
+
+        expect_runtime(runtime)  # before there is a folder
     run = start_run(game, config, seed=seed, path=path, learner=learner, source=source)
     return go_on(run, plain=plain, as_json=as_json)
 
@@ -286,7 +290,10 @@ def print_settings() -> None:
 
 
 def documented(cls: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted key, meaning): the docstring under a field, or the comment behind it."""
+    """Yield (dotted key, meaning): the docstring under a field, or the comment behind it.
+
+    Where a few words are all it may be, they come first.
+    """
     source = textwrap.dedent(inspect.getsource(cls))
     lines = source.splitlines()
     parsed = ast.parse(source).body[0]
@@ -302,7 +309,8 @@ def documented(cls: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         comment = lines[node.lineno - 1].partition("  # ")[2]
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             comment = " ".join(str(after.value.value).split())
-        yield f"{prefix}{name}", comment
+        choices = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
+        yield f"{prefix}{name}", "; ".join(filter(None, (" | ".join(choices), comment)))
 
 
 def _at(settings: dict[str, Any], key: str) -> Any:

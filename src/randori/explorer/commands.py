@@ -66,7 +66,9 @@ class Commands:
             return
         word = ALIASES.get(words[0].lower(), words[0].lower())
         if word not in HELP:
-            raise UserError(f"there is no command {word!r}; {nearest(word, HELP)}")
+            if words[0] in self.exploration.position.legal():
+                raise UserError(f"{words[0]} is a move: down {words[0]} goes there")
+            raise UserError(f"there is no command {words[0]!r}; {nearest(word, HELP)}")
         commands: dict[str, Callable[[Sequence[str]], None]] = {
             name: getattr(self, f"_{name}") for name in HELP
         }

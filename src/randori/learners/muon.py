@@ -85,11 +85,14 @@ class Muon(torch.optim.Optimizer):
         steps: dict[int, Tensor] = {}
         for shape in {one.shape for one in weights}:
             at = [i for i, one in enumerate(weights) if one.shape == shape]
-            matrices = torch.stack([ahead[i].flatten(1) for i in at]).float()
+            # Channels last, as the weights are laid out, so that nothing is copied back and forth.
+            boards = torch.stack([ahead[i].permute(0, 2, 3, 1) for i in at]).float()
+            matrices = boards.flatten(2)
             is_tall = matrices.shape[1] > matrices.shape[2]
             even = evened(matrices.mT).mT if is_tall else evened(matrices)
             even = even * (LENGTH * math.sqrt(max(matrices.shape[1:])))
-            steps |= {i: one.view(shape) for i, one in zip(at, even.contiguous(), strict=True)}
+            parts = even.contiguous().view_as(boards).permute(0, 1, 4, 2, 3)
+            steps |= dict(zip(at, parts, strict=True))
         return [steps[i] for i in range(len(weights))]
 
     def _adapted(self, weights: list[Tensor]) -> list[Tensor]:

@@ -109,10 +109,11 @@ class TrainConfig:
     reuse: float = 6.0
     """how often a row is drawn on average: this paces the learner"""
     learning_rate: float = 2e-3
+    """what a gradient step is scaled by at its most"""
     final_share: float = 0.05
     """share of the learning rate at the end of the run, where it has one"""
     schedule: Literal["cosine", "constant"] = "cosine"
-    """how it falls to that share: cosine, or constant for not at all"""
+    """how it falls to that share; constant does not"""
     warm_up_steps: int = 100
     """steps in which the learning rate rises from nothing"""
     optimizer: Literal["adamw", "muon", "adam", "sgd"] = "adamw"
@@ -172,7 +173,9 @@ class GateConfig:
     every: int = 1
     """iterations between candidates"""
     games: int = 40
+    """games of a match between the two"""
     simulations: int = 50
+    """visits of its searches"""
     restore: bool = False
     """a candidate that fails is thrown away and learning starts from the old weights (paper D)"""
 
@@ -185,8 +188,11 @@ class StopConfig:
     """When a run is complete: the first that is reached; none of them runs until Ctrl-C."""
 
     minutes: float | None = None
+    """of training, in all"""
     iterations: int | None = None
+    """of self-play and learning, in all"""
     games: int | None = None
+    """of self-play, in all"""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -221,9 +227,9 @@ class AlphaZeroConfig:
     checkpoint_iterations: int = 0
     """iterations between checkpoints instead of minutes, where above 0"""
     runtime: Literal["auto", "cuda", "openvino", "torch"] = "auto"
-    """what runs the network in self-play: auto, cuda, openvino or torch"""
+    """what runs the network in self-play"""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """auto, fp32 or bf16"""
+    """of the network in self-play: auto is bf16 where the device has the arithmetic for it"""
     tensorboard: bool = False
     """write the metrics as TensorBoard events too"""
     deterministic: bool = False

@@ -62,6 +62,7 @@ class ShapesConfig:
     test_games: int = 100
     """games of each agent in a test"""
     checkpoint_minutes: float = 1.0
+    """minutes between checkpoints"""
     stop: StopConfig = field(default_factory=StopConfig)
 
     def __post_init__(self) -> None:

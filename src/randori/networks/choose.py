@@ -41,13 +41,18 @@ def make_evaluator(
     return TorchEvaluator(network, signature, precision=precision)
 
 
-def _chosen(runtime: str) -> str:
+def expect_runtime(runtime: str) -> None:
+    """Raise `UserError` if this machine does not have a runtime."""
     if runtime not in RUNTIMES:
         raise UserError(f"no runtime {runtime!r}: {nearest(runtime, RUNTIMES)}")
     if runtime == "cuda" and not torch.cuda.is_available():
         raise UserError("runtime 'cuda' needs an NVIDIA GPU that torch can see; use 'auto'")
     if runtime == "openvino" and not has_openvino():
         raise UserError("runtime 'openvino' needs its package: pip install 'randori[openvino]'")
+
+
+def _chosen(runtime: str) -> str:
+    expect_runtime(runtime)
     if runtime != "auto":
         return runtime
     if torch.cuda.is_available():

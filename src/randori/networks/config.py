@@ -10,23 +10,32 @@ from randori.errors import UserError
 class NetworkConfig:
     """The shape of a network; every default runs on a laptop."""
 
-    kind: Literal["resnet", "cnn", "mlp"] = "resnet"  # "resnet", "cnn" (paper D) or "mlp" (paper C)
-    blocks: int = 6  # resnet: residual blocks; mlp: hidden layers; cnn: unused
-    channels: int = 64  # width of every 3×3 convolution; mlp: unused
-    hidden: int = 64  # width of the value head's hidden layer, of mlp layers, of cnn's last layer
-    policy: Literal["planes", "dense"] = (
-        "planes"  # resnet: logits by convolution, where the game says which cell is whose, or dense
-    )
-    policy_channels: int = 32  # resnet: channels that a dense policy head looks at
-    value_channels: int = 32  # resnet: channels that the value head pools
-    dropout: float = 0.3  # cnn only: share of fully connected units dropped while training
-    batch_norm: bool = True  # after convolutions; off for policy-gradient learners; mlp has none
-    value: Literal["scalar", "wdl"] = (
-        "scalar"  # resnet: tanh, or win, draw and loss (trained as such)
-    )
-    pooling: Literal["none", "squeeze", "global"] = "none"  # resnet: how blocks see the whole board
-    reply: bool = False  # resnet: while training, also guess the opponent's answer
-    ownership: bool = False  # resnet: while training, also guess who has which cell in the end
+    kind: Literal["resnet", "cnn", "mlp"] = "resnet"
+    """cnn is paper D's, mlp paper C's"""
+    blocks: int = 6
+    """resnet: residual blocks; mlp: hidden layers; cnn: unused"""
+    channels: int = 64
+    """width of every 3×3 convolution; mlp: unused"""
+    hidden: int = 64
+    """width of the value head's hidden layer, of mlp layers, of cnn's last layer"""
+    policy: Literal["planes", "dense"] = "planes"
+    """resnet: planes finds logits by convolution, where the game says which cell is whose"""
+    policy_channels: int = 32
+    """resnet: channels that a dense policy head looks at"""
+    value_channels: int = 32
+    """resnet: channels that the value head pools"""
+    dropout: float = 0.3
+    """cnn only: share of fully connected units dropped while training"""
+    batch_norm: bool = True
+    """after convolutions; off for policy-gradient learners; mlp has none"""
+    value: Literal["scalar", "wdl"] = "scalar"
+    """resnet: scalar is a tanh, wdl the shares of win, draw and loss (trained as such)"""
+    pooling: Literal["none", "squeeze", "global"] = "none"
+    """resnet: how blocks see the whole board"""
+    reply: bool = False
+    """resnet: while training, also guess the opponent's answer"""
+    ownership: bool = False
+    """resnet: while training, also guess who has which cell in the end"""
 
     def __post_init__(self) -> None:
         for field in ("channels", "hidden", "policy_channels", "value_channels"):
