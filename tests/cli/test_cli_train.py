@@ -131,8 +131,14 @@ def test_settings_are_listed(randori):
     assert lines["stop.minutes"].split()[1] == "null"
     assert "network.kind=cnn" in lines["paper-othello"]
     assert "scalar | wdl; " in lines["network.value"]
-    settings = answer.out.partition("preset")[0].splitlines()[4:]
-    assert not [line for line in settings if line[:1].strip() and len(line.split()) < 3]
+
+
+@pytest.mark.parametrize("learner", ["alphazero", "shapes"])
+def test_every_setting_says_what_it_is(learner):
+    from randori.cli.training import documented
+    from randori.learners.table import LEARNERS
+
+    assert [key for key, meaning in documented(LEARNERS[learner].config) if not meaning] == []
 
 
 def test_a_runtime_that_is_not_there_leaves_no_folder(randori, monkeypatch):
@@ -142,6 +148,27 @@ def test_a_runtime_that_is_not_there_leaves_no_folder(randori, monkeypatch):
     complaint = randori("train", "tictactoe", "--runtime=cuda", "--run=none").complaint
     assert complaint.startswith("runtime 'cuda' needs an NVIDIA GPU")
     assert not Path("none").exists()
+    stages = 'stages=[[0.5,"runtime=cuda"]]'
+    answer = randori("train", "tictactoe", "--run=none", "--minutes=1", "--set", stages)
+    assert answer.complaint == complaint
+    assert not Path("none").exists()
+
+
+def test_a_runtime_that_is_not_there_does_not_spoil_a_run(randori, tiny, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert randori("train", "tictactoe", "--run=own", *tiny, "--iterations=2").code == 0
+    before = Path("own/config.json").read_text()
+    answer = randori("resume", "own", "--set=runtime=cuda", "--set=stop.iterations=99")
+    assert answer.complaint.startswith("runtime 'cuda' needs")
+    assert Path("own/config.json").read_text() == before
+
+
+def test_muon_needs_convolutions(randori):
+    line = ("--set=train.optimizer=muon", "--set=network.channels=8", "--run=none")
+    complaint = randori("train", "tictactoe", *line).complaint
+    assert "muon needs convolutions of at least 16 channels" in complaint
 
 
 def test_automatic_preset_exists():

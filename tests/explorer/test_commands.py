@@ -34,6 +34,12 @@ def test_run_and_list(session: Begin, models: list[str]) -> None:
     assert found[3] == ["… and 4 more"]
 
 
+def test_a_move_is_no_command(session: Begin) -> None:
+    say = session("othello", "uct")
+    assert refusal(say, "D3") == "D3 is a move: down D3 goes there"
+    assert refusal(say, "Zz9").startswith("there is no command 'Zz9'; ")
+
+
 def test_list_shows_what_an_agent_knows(session: Begin) -> None:
     assert rows(session("connect4", "uct")("run 90", "list 2"))[1] == ["move", "visits", "Q", "U"]
     alphabeta = session("connect4", "alphabeta:depth=2")

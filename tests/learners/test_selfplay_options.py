@@ -15,11 +15,11 @@ from randori.games.registry import load_game
 from randori.learners.group import Group
 from randori.learners.harvest import NONE_MADE
 from randori.learners.settings import SelfPlayConfig
-from randori.learners.slots import begin, given_away, play_on
+from randori.learners.slots import amends_for, begin, play_on
 from randori.learners.yields import Batch, Rows
-from randori.search.choice import best_edge
+from randori.search.choice import best_edge, worth_of
 from randori.search.search import Search, SearchConfig
-from randori.search.tree import LOST, tree_of, tried_edges
+from randori.search.tree import DRAWN, LOST, WON, tree_of, tried_edges
 
 Build = Callable[[Game], Any]
 GAME = load_game("tictactoe")
@@ -40,7 +40,7 @@ EVERY_OPTION = [
 ]
 
 
-plain_given_away = specialise(given_away, GAME._bindings, compiled=False)
+plain_amends = specialise(amends_for, GAME._bindings, compiled=False)
 
 
 def make_group(hashed: Build, simulations: int = 16, **options: Any) -> Group:
@@ -137,7 +137,7 @@ def test_slips_are_amended(hashed: Build) -> None:
     assert 0.0 < amended[2] < amended[1] < 1.0
 
 
-def test_what_is_given_away_by_hand(hashed: Build) -> None:
+def test_amends_by_hand(hashed: Build) -> None:
     """The best move's worth where another was made; nothing for itself, or where all is proven."""
     search = Search(GAME, hashed(GAME), SearchConfig(80, solve=False), slots=1)
     search.set_roots(GAME.new_state()[None])
@@ -147,12 +147,28 @@ def test_what_is_given_away_by_hand(hashed: Build) -> None:
     worth = float(tree.edges[best].q)
     for edge in tried_edges(tree, 0):
         lost = worth - float(tree.edges[edge].q)
-        found = plain_given_away(tree, edge, 0.1)
+        found = plain_amends(tree, edge, 0.1)
         assert found == (worth if lost > 0.1 else NONE_MADE)
-        assert plain_given_away(tree, edge, 0.0) == NONE_MADE
+        assert plain_amends(tree, edge, 0.0) == NONE_MADE
     assert any(worth - tree.edges[edge].q > 0.1 for edge in tried_edges(tree, 0))
     tree.nodes[0].proven = LOST
-    assert all(plain_given_away(tree, edge, 0.1) == NONE_MADE for edge in tried_edges(tree, 0))
+    assert all(plain_amends(tree, edge, 0.1) == NONE_MADE for edge in tried_edges(tree, 0))
+
+
+def test_what_is_proven_is_worth_that(hashed: Build) -> None:
+    """And not the mean of what was thought of it before."""
+    search = Search(GAME, hashed(GAME), SearchConfig(80, solve=False), slots=1)
+    search.set_roots(GAME.new_state()[None])
+    search.run()
+    tree = tree_of(search.trees, 0)
+    one, other = tried_edges(tree, 0)[:2]
+    for proven, worth in ((WON, -1.0), (DRAWN, 0.0), (LOST, 1.0)):
+        tree.nodes[tree.edges[one].child].proven = proven
+        assert worth_of(tree, one) == worth
+        tree.nodes[tree.edges[other].child].proven = LOST
+        expected = 1.0 if worth < 1.0 else NONE_MADE
+        assert plain_amends(tree, one, 0.1) == expected
+    assert worth_of(tree, tried_edges(tree, 0)[2]) == tree.edges[tried_edges(tree, 0)[2]].q
 
 
 def test_surprise_moves_rows_and_keeps_their_number(hashed: Build) -> None:

@@ -38,6 +38,16 @@ def test_only_the_newest_are_taken(upto: int, rows: int, expected: list[int], fo
     assert read(folder, upto, rows) == expected
 
 
+def test_what_older_shards_lack_is_filled_in(folder: Path) -> None:
+    rows = np.arange(50, 53, dtype=np.uint64)
+    late = {"row": rows, "policy": np.full((3, 2), 5, np.float16), "mark": np.arange(3.0)}
+    write_shard(folder, 5, late)
+    assert read(folder, 5, 100) == [5], "otherwise they are skipped"
+    arrays = read_shards(folder, 5, 9, "row", {"mark": np.float64(7)})
+    assert arrays["row"].tolist() == [30, 31, 32, 40, 41, 42, 50, 51, 52]
+    assert arrays["mark"].tolist() == [7.0] * 6 + [0.0, 1.0, 2.0]
+
+
 def test_none(tmp_path: Path, folder: Path) -> None:
     assert read_shards(tmp_path / "elsewhere", 5, 10, "row") == {}
     assert read_shards(folder, 0, 10, "row") == {}

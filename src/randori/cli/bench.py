@@ -143,6 +143,7 @@ def _time_search(search: Search, roots: NDArray[np.uint64], simulations: int) ->
 def bench_selfplay(work: Work) -> Figures:
     """Time self-play against its own network alone, at the same batch, before and after."""
     from randori.agents.models import signature_of
+    from randori.learners.harvest import NONE_MADE
     from randori.learners.selfplay import SelfPlay
     from randori.learners.settings import SelfPlayConfig
     from randori.learners.yields import Tally
@@ -165,7 +166,7 @@ def bench_selfplay(work: Work) -> Figures:
             arrays["roots"], moves = random_positions(game, work.slots, game.longest // 2, rng)
             arrays["plies"] = np.array([len(played) for played in moves])
             arrays["moves"] = np.concatenate(moves)
-            del arrays["amends"]  # nobody has erred yet
+            arrays["amends"] = np.full(len(arrays["moves"]), NONE_MADE)
             group.restore(arrays)
         # Rounds in turn, so that what else runs on the machine meets both alike.
         tally, elapsed, evaluations, bare_rates = Tally(), 0.0, 0, []

@@ -61,7 +61,7 @@ def _remarks(found: Study) -> list[str]:
     points = "1 point" if len(found.periods) == 1 else f"{len(found.periods)} points"
     remarks = [
         f"{points} in time{over}",
-        "a run keeps the newest games of each checkpoint, so these are a sample of all it played",
+        "a run keeps the newest games before each checkpoint, at most 200 of them",
     ]
     if found.games < FEW:
         remarks.append(f"only {found.games} games: shares and scores are rough")

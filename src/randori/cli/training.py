@@ -72,10 +72,6 @@ def start_training(
     if source is not None:
         config = replace(config, network=network_config(source, config.network))
     config = override(config, settings)
-    if (runtime := getattr(config, "runtime", "auto")) != "auto":
-        from randori.networks.choose import expect_runtime
-
-        expect_runtime(runtime)  # before there is a folder
     run = start_run(game, config, seed=seed, path=path, learner=learner, source=source)
     return go_on(run, plain=plain, as_json=as_json)
 
@@ -99,7 +95,7 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
     run = open_run(path)
     if run.learner not in LEARNERS:
         raise UserError(f"{path} was trained by {run.learner!r}; known: {', '.join(LEARNERS)}")
-    game_of(run)
+    game = game_of(run)
     counters = stored_counters(path)
     if settings and counters is not None:
         expect_same_shape(run, settings)
@@ -110,6 +106,7 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
             note(f"note: {end}" + ("; no setting was changed" if settings else ""))
         return 0
     if settings:
+        find_learner(run.learner).try_out(game, override(config_of(run), settings))
         with locked(path):
             run = change_run(path, settings)
     place = (
@@ -310,7 +307,7 @@ def documented(cls: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             comment = " ".join(str(after.value.value).split())
         choices = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
-        yield f"{prefix}{name}", "; ".join(filter(None, (" | ".join(choices), comment)))
+        yield f"{prefix}{name}", "; ".join(filter(None, (" | ".join(map(str, choices)), comment)))
 
 
 def _at(settings: dict[str, Any], key: str) -> Any:

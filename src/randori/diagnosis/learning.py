@@ -64,11 +64,9 @@ def losses(evidence: Evidence) -> Finding:
     verdict, sentence, advice = _judge(rises, late)
     rate = f"learning rate {rates[-1]:.2g}" if rates else ""
     if verdict == "ok":
-        remarks = (
-            [f"value loss {value[-1]:.3f}, against targets of which the search is part"]
-            if value
-            else []
-        )
+        is_mixed = evidence.setting("train.search_share", 0.0) > 0
+        against = ", against targets of which the search's value is a part" if is_mixed else ""
+        remarks = [f"value loss {value[-1]:.3f}{against}"] if value else []
         if rises["policy"] > SOME:
             remarks += [f"{percent(rises['policy'])} above its best, as targets sharpened"]
         sentence = "; ".join(remarks)

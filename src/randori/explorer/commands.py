@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from randori.errors import UserError, nearest
+from randori.errors import IllegalAction, UserError, nearest
 from randori.explorer.engines import open_engine
 from randori.explorer.exploration import Exploration, load_exploration, whole_number
 from randori.explorer.picture import draw_tree, grow
@@ -66,7 +67,8 @@ class Commands:
             return
         word = ALIASES.get(words[0].lower(), words[0].lower())
         if word not in HELP:
-            if words[0] in self.exploration.position.legal():
+            with suppress(IllegalAction):
+                self.exploration.position.parse(words[0])
                 raise UserError(f"{words[0]} is a move: down {words[0]} goes there")
             raise UserError(f"there is no command {words[0]!r}; {nearest(word, HELP)}")
         commands: dict[str, Callable[[Sequence[str]], None]] = {

@@ -233,6 +233,7 @@ class AlphaZero:
         model = self._best or self._trainer.player_weights()
         write_checkpoint(self._folder, number, model, info, arrays, state)
         write_games(self._folder / "games" / f"{number:06d}.jsonl", self._game, self._sample)
+        self._sample = []
         prune(self._folder)
         self._log.prune()
         logger.info(

@@ -11,6 +11,7 @@ from randori.learners.alphazero import AlphaZero
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Counters, Listener, progress_of
 from randori.learners.yields import SINCE
+from randori.networks.choose import expect_runtime
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint, read_model
 from randori.runs.folder import Run
 from randori.runs.metrics import rewind
@@ -26,9 +27,11 @@ logger = logging.getLogger(__name__)
 
 
 def try_out(game: Game, config: AlphaZeroConfig) -> None:
-    """Complain about opponents that cannot play."""
+    """Complain about opponents that cannot play, and about what this machine has not."""
     for opponent in config.evaluation.opponents:
         load_agent(opponent, game)
+    for share in (0.0, *(share for share, _ in config.stages)):
+        expect_runtime(config.staged(share).runtime)
 
 
 def go_on(

@@ -61,6 +61,7 @@ def shares_of(values: Tensor, draws: Tensor) -> Tensor:
     A value does not tell how much of it is a draw. What the network believes stays as it is, as far
     as the value allows: only games that are drawn teach that they are.
     """
+    values = values.clamp(-1, 1)
     drawn = torch.minimum(draws, 1 - values.abs())
     return torch.stack([1 - drawn + values, 2 * drawn, 1 - drawn - values], 1) / 2
 
@@ -71,9 +72,7 @@ def wdl_loss(scores: Tensor, targets: Targets, search_share: float) -> Tensor:
     draws = said[:, 1].detach().exp()
     results, amends = targets.results, targets.amends
     ended = torch.stack([results > 0, results == 0, results < 0], 1).float()
-    ended = torch.where(
-        (amends == NONE_MADE)[:, None], ended, shares_of(amends.clamp(-1, 1), draws)
-    )
+    ended = torch.where((amends == NONE_MADE)[:, None], ended, shares_of(amends, draws))
     target = (1 - search_share) * ended + search_share * shares_of(targets.values, draws)
     return -(target * said).sum(dim=1).mean()
 

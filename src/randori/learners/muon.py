@@ -3,7 +3,7 @@
 A gradient of a convolution is mostly of low rank: a step along it moves a few directions far and
 the others hardly. Muon (K. Jordan, 2024) keeps the momentum's directions and makes their lengths
 equal, by a few steps of a Newton-Schulz iteration; what is no matrix is learnt by AdamW. Steps are
-as long as AdamW's (J. Liu et al., 2025), so that one learning rate serves both.
+about as long as AdamW's (J. Liu et al., 2025), so that both have one learning rate.
 """
 
 import math
@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from randori.learners.settings import LEAST_INPUTS
+
 MOMENTUM = 0.95
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
 """Of AdamW."""
 LENGTH = 0.2
 """The usual size of an entry of AdamW's step, in learning rates."""
-LEAST_INPUTS = 16
-"""Convolutions of fewer channels, a network's first, are left to AdamW."""
 POLYNOMIAL = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
 
@@ -35,8 +35,11 @@ def evened(matrices: Tensor) -> Tensor:
 
 
 def is_matrix(weight: Tensor) -> bool:
-    """Tell whether a weight is a convolution that is learnt by Muon."""
-    return weight.dim() == 4 and weight.shape[1] >= LEAST_INPUTS
+    """Tell whether a weight is learnt by Muon: what mixes cells, but for a network's first layer.
+
+    Of layers that only mix channels most are its last, whose directions are not alike.
+    """
+    return weight.dim() == 4 and weight.shape[2] > 1 and weight.shape[1] >= LEAST_INPUTS
 
 
 class Muon(torch.optim.Optimizer):
@@ -54,6 +57,7 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         """Take a step; every weight decays by the share that the learning rate gives."""
+        assert closure is None
         for group in self.param_groups:
             weights = [one for one in group["params"] if one.grad is not None]
             if not weights:
@@ -103,6 +107,7 @@ class Muon(torch.optim.Optimizer):
         torch._foreach_lerp_(means, grads, 1 - FIRST)
         torch._foreach_mul_(squares, SECOND)
         torch._foreach_addcmul_(squares, grads, grads, 1 - SECOND)
+        # All weights have been there from the start.
         seen, spread = (1 - torch.pow(rate, counts[0]) for rate in (FIRST, SECOND))
         below = torch._foreach_sqrt(squares)
         torch._foreach_div_(below, spread.sqrt())

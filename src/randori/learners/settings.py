@@ -13,6 +13,15 @@ FIXED = ("train.optimizer",)
 """Settings that the optimiser's memory has the shape of."""
 
 
+LEAST_INPUTS = 16
+"""Channels that a convolution must have for `train.optimizer=muon`: the first layer has fewer."""
+
+
+def has_matrices(network: NetworkConfig) -> bool:
+    """Tell whether a network has convolutions that Muon is for."""
+    return network.kind != "mlp" and network.channels >= LEAST_INPUTS
+
+
 def _expect_positive(config: object, *names: str) -> None:
     for name in names:
         if getattr(config, name) < 1:
@@ -61,9 +70,9 @@ class SelfPlayConfig:
     """leave out games that begin elsewhere than at the first position and are decided there by the
     network's value v: this share of them, times v²"""
     deblunder: float = 0.0
-    """a move that gives away more of the value than this, by the search's own opinion (drawn by
-    temperature, or a slip of a fast search), says nothing about the positions before it: they learn
-    from what the best move there was worth, not from how the game ended; 0 leaves it"""
+    """where a move was drawn that gives away more of the value than this, by the opinion of the
+    search that it was drawn from, the value of the positions before it is learnt from what the best
+    move there was worth, not from how the game ended; 0 leaves it"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
     byte_logits: bool = False
@@ -117,7 +126,8 @@ class TrainConfig:
     warm_up_steps: int = 100
     """steps in which the learning rate rises from nothing"""
     optimizer: Literal["adamw", "muon", "adam", "sgd"] = "adamw"
-    """muon evens out the steps of convolutions and leaves all else to adamw; sgd: momentum 0.9"""
+    """muon evens out the steps of 3×3 convolutions and leaves all else to adamw; sgd has momentum
+    0.9"""
     l2: float = 1e-4
     """weight of ‖θ‖² in the loss; for adamw and muon the decoupled decay"""
     value_weight: float = 1.0
@@ -151,6 +161,7 @@ class EvaluationConfig:
     """Regular matches against opponents that never change."""
 
     opponents: tuple[str, ...] = ("random", "uct:simulations=100")
+    """agents to play against"""
     every_minutes: float = 2.0
     """minutes between evaluations"""
     every_iterations: int = 0
@@ -229,7 +240,7 @@ class AlphaZeroConfig:
     runtime: Literal["auto", "cuda", "openvino", "torch"] = "auto"
     """what runs the network in self-play"""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """of the network in self-play: auto is bf16 where the device has the arithmetic for it"""
+    """of the network in self-play: auto is bf16 on CUDA and where OpenVINO has a CPU made for it"""
     tensorboard: bool = False
     """write the metrics as TensorBoard events too"""
     deterministic: bool = False
@@ -244,6 +255,10 @@ class AlphaZeroConfig:
             raise ValueError("a deterministic run needs selfplay.turns=none")
         if self.deterministic and not self.checkpoint_iterations:
             raise ValueError("a deterministic run needs checkpoint_iterations above 0")
+        if self.train.optimizer == "muon" and not has_matrices(self.network):
+            raise ValueError(
+                f"train.optimizer=muon needs convolutions of at least {LEAST_INPUTS} channels"
+            )
         if self.iteration_rows < 1 or self.window < self.iteration_rows:
             raise ValueError("expected 1 <= iteration_rows <= window")
         if self.first_window < 0:

@@ -30,7 +30,7 @@ from randori.learners.harvest import (
 )
 from randori.search.backup import root_value
 from randori.search.cache import Cache
-from randori.search.choice import best_edge
+from randori.search.choice import best_edge, worth_of
 from randori.search.priors import add_noise, open_root
 from randori.search.puct import (
     AHEAD,
@@ -130,7 +130,7 @@ class Slots(NamedTuple):
     origin: NDArray[np.int8]
     """[B] how the game began; SETTLED once it is played"""
     amends: NDArray[np.float32]
-    """[B, L] what was given away, ply by ply: see `GameSoFar`"""
+    """[B, L] what the best move was worth where another was made, ply by ply: see `GameSoFar`"""
 
 
 def make_slots(game: Game, count: int, dice: NDArray[np.uint64]) -> Slots:
@@ -191,6 +191,7 @@ def begin_game(
     plant(tree, root)
     slots.plies[slot] = plies
     slots.begun[slot] = plies
+    slots.amends[slot, :plies] = NONE_MADE
     slots.origin[slot] = SETTLED if plies == 0 else origin
     slots.rows[slot] = 0
     draw_budget(slots, slot, habits)
@@ -302,7 +303,7 @@ def choose(tree: Tree, slots: Slots, slot: int, temperatures: NDArray[np.float64
     return int(first + pick_move(tree, temperature, slots.dice[slot]))
 
 
-def given_away(tree: Tree, edge: int, allowed: float) -> float:
+def amends_for(tree: Tree, edge: int, allowed: float) -> float:
     """Return what the root's best move is worth, if `edge` is worth less by more than allowed.
 
     NONE_MADE if it is not, or if the root is proven: then nobody errs any more.
@@ -310,10 +311,10 @@ def given_away(tree: Tree, edge: int, allowed: float) -> float:
     if allowed == 0.0 or tree.nodes[0].proven != UNKNOWN:
         return NONE_MADE
     best = best_edge(tree, 0)
-    if best == NONE or tree.edges[best].tried == 0 or tree.edges[best].q == NEVER:
+    if best == NONE or tree.edges[best].tried == 0 or tree.edges[edge].tried == 0:
         return NONE_MADE
-    worth = float(tree.edges[best].q)
-    return worth if worth - tree.edges[edge].q > allowed else NONE_MADE
+    worth = worth_of(tree, best)
+    return worth if worth - worth_of(tree, edge) > allowed else NONE_MADE
 
 
 def finish_move(
@@ -340,7 +341,7 @@ def finish_move(
     edge = choose(tree, slots, slot, temperatures)
     action = wide(tree.moves[edge].action)
     slots.moves[slot, ply] = action
-    slots.amends[slot, ply] = given_away(tree, edge, habits.deblunder)
+    slots.amends[slot, ply] = amends_for(tree, edge, habits.deblunder)
     slots.plies[slot] = ply + 1
     harvest.totals[MOVES] += 1.0
     draw_budget(slots, slot, habits)

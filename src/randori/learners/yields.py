@@ -25,14 +25,14 @@ class Rows:
     owners: NDArray[np.uint64]
     """[n, 2 * stone words] who has which cell in the end: the side to move, then its opponent"""
     amends: NDArray[np.float32]
-    """[n] what stands for the result, for the side to move, where a slip decided it"""
+    """[n] what stands for the result, where a slip decided that; NONE_MADE elsewhere"""
 
     def __len__(self) -> int:
         return len(self.results)
 
 
-SINCE = {"amends": np.full(1, NONE_MADE, dtype=np.float32)}
-"""What rows of older versions lack: an entry that changes nothing."""
+SINCE = {"amends": np.float32(NONE_MADE)}
+"""What rows of older versions lack, and what stands for it."""
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,14 @@ def read_shards(
     upto: int,
     newest_rows: int,
     rows_key: str,
-    since: Mapping[str, NDArray[Any]] | None = None,
+    since: Mapping[str, np.generic] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Join the newest shards numbered at most `upto`, in order, until they hold `newest_rows`.
 
     The rows of a shard are those of its array `rows_key`. Shards are taken whole, so that more
     rows may come than were asked for. A damaged one, or one whose arrays differ from the newest
     one's, is skipped with a warning: training goes on with a smaller window. No shard, no arrays.
-    `since` has one entry of each array that shards of older versions lack.
+    `since` has what stands in the arrays that shards of older versions lack.
     """
     taken: list[dict[str, NDArray[Any]]] = []
     rows = 0
@@ -68,7 +68,7 @@ def read_shards(
             shard = read_npz(path)
             for name, entry in (since or {}).items():
                 if name not in shard and rows_key in shard:
-                    shard[name] = np.repeat(entry, len(shard[rows_key]), axis=0)
+                    shard[name] = np.full(len(shard[rows_key]), entry)
             if rows_key not in shard or (taken and _kinds(shard) != _kinds(taken[0])):
                 raise UserError(f"{path} holds other arrays than the newest shard")
         except UserError as error:

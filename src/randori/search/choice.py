@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.kernels import wide
-from randori.search.backup import answers_to, root_value
+from randori.search.backup import answers_to, proven_value, root_value
 from randori.search.tree import DRAWN, LOST, NONE, UNKNOWN, WON, Tree, Trees, tree_of
 
 DOUBT = 1.0
@@ -63,6 +63,12 @@ def merit_of(tree: Tree, edge: int, enough: float) -> float:
     if tried == 0:
         return UNTRIED
     return HARDLY_TRIED if tried < enough else surely(float(tree.edges[edge].q), tried)
+
+
+def worth_of(tree: Tree, edge: int) -> float:
+    """Return what a move is worth: what is proven of it, or else the mean of its visits."""
+    fate = fate_of(tree, edge)
+    return float(tree.edges[edge].q) if fate == UNKNOWN else -float(proven_value(fate))
 
 
 def is_before(tree: Tree, edge: int, other: int) -> bool:
