@@ -165,12 +165,6 @@ def test_a_runtime_that_is_not_there_does_not_spoil_a_run(randori, tiny, monkeyp
     assert Path("own/config.json").read_text() == before
 
 
-def test_muon_needs_convolutions(randori):
-    line = ("--set=train.optimizer=muon", "--set=network.channels=8", "--run=none")
-    complaint = randori("train", "tictactoe", *line).complaint
-    assert "muon needs convolutions of at least 16 channels" in complaint
-
-
 def test_automatic_preset_exists():
     from randori.cli.training import preset_settings
 

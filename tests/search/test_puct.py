@@ -430,15 +430,15 @@ def test_the_first_of_equals_is_taken(spec: str, solve: bool, hashed: Build) -> 
         assert_same(search.trees, slot, naive.search(naive.node(state), 200))
 
 
-@pytest.mark.parametrize("spec", ["go:size=5", "shobu"])
-def test_lists_grow_as_they_are_used_up(spec: str, hashed: Build) -> None:
+@pytest.mark.parametrize(("spec", "simulations"), [("go:size=5", 800), ("shobu", 300)])
+def test_lists_grow_as_they_are_used_up(spec: str, simulations: int, hashed: Build) -> None:
     """A wide search: nodes with a short list, a longer one, and all their moves."""
     game = game_of(spec)
     evaluator = hashed(game)
     states = positions_of(spec, 1)
-    search = search_all(game, evaluator, states, 800, exploration=30.0)
+    search = search_all(game, evaluator, states, simulations, exploration=30.0)
     naive = Naive(game, evaluator.judge, exploration=30.0)
-    assert_same(search.trees, 0, naive.search(naive.node(states[0]), 800))
+    assert_same(search.trees, 0, naive.search(naive.node(states[0]), simulations))
     nodes = search.trees.nodes[0, 1 : search.trees.used[0, NODES]]
     assert {int(n.held) for n in nodes if n.held < n.count} >= {SHORT, SHORT * LONGER}
     assert spec != "go:size=5" or any(n.held == n.count > FEW for n in nodes)

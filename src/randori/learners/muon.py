@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from randori.learners.settings import LEAST_INPUTS
-
 MOMENTUM = 0.95
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
 """Of AdamW."""
 LENGTH = 0.2
 """The usual size of an entry of AdamW's step, in learning rates."""
+LEAST_INPUTS = 16
+"""Channels that a convolution must have; what has fewer, such as a network's first, is AdamW's."""
 POLYNOMIAL = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
 

@@ -15,10 +15,18 @@ VARIETY = (
 """For long runs, which would otherwise see the same lines again and again as they grow sure; of the
 games that begin at random, few that are decided from the start."""
 
+MUON = (
+    "train.optimizer=muon",
+    "train.learning_rate=0.01",
+    "train.l2=0.1",
+)
+"""What learns most from the same rows (`docs/results/ablation.md`)."""
+
 PRESETS: dict[str, tuple[str, ...]] = {
     "laptop": (
         *TRICKS,
         *VARIETY,
+        *MUON,
         "network.blocks=4",
         "network.channels=32",
         "network.policy_channels=16",
@@ -51,6 +59,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
     "gpu": (
         *TRICKS,
         *VARIETY,
+        *MUON,
         "selfplay.slots=1024",
         "selfplay.threads=-1",
         "train.batch=2048",

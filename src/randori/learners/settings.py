@@ -13,15 +13,6 @@ FIXED = ("train.optimizer",)
 """Settings that the optimiser's memory has the shape of."""
 
 
-LEAST_INPUTS = 16
-"""Channels that a convolution must have for `train.optimizer=muon`: the first layer has fewer."""
-
-
-def has_matrices(network: NetworkConfig) -> bool:
-    """Tell whether a network has convolutions that Muon is for."""
-    return network.kind != "mlp" and network.channels >= LEAST_INPUTS
-
-
 def _expect_positive(config: object, *names: str) -> None:
     for name in names:
         if getattr(config, name) < 1:
@@ -126,8 +117,8 @@ class TrainConfig:
     warm_up_steps: int = 100
     """steps in which the learning rate rises from nothing"""
     optimizer: Literal["adamw", "muon", "adam", "sgd"] = "adamw"
-    """muon evens out the steps of 3×3 convolutions and leaves all else to adamw; sgd has momentum
-    0.9"""
+    """muon evens out the steps of 3×3 convolutions from 16 channels or more, and leaves all else to
+    adamw; sgd has momentum 0.9"""
     l2: float = 1e-4
     """weight of ‖θ‖² in the loss; for adamw and muon the decoupled decay"""
     value_weight: float = 1.0
@@ -255,10 +246,6 @@ class AlphaZeroConfig:
             raise ValueError("a deterministic run needs selfplay.turns=none")
         if self.deterministic and not self.checkpoint_iterations:
             raise ValueError("a deterministic run needs checkpoint_iterations above 0")
-        if self.train.optimizer == "muon" and not has_matrices(self.network):
-            raise ValueError(
-                f"train.optimizer=muon needs convolutions of at least {LEAST_INPUTS} channels"
-            )
         if self.iteration_rows < 1 or self.window < self.iteration_rows:
             raise ValueError("expected 1 <= iteration_rows <= window")
         if self.first_window < 0:
