@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from randori.agents.models import shipped_model
-from randori.cli.report import announced, clock, note, print_json, print_table, program
+from randori.cli.report import announced, clock, note, print_json, print_table, program, some
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
 from randori.games.compile_errors import complaint, short
@@ -245,8 +245,8 @@ def report(
         return
     print(
         f"{run.path} {'is complete' if reached else 'has stopped'}: "
-        f"{counters.iteration} iterations, {counters.games} games, "
-        + (f"{counters.steps} gradient steps " if counters.steps else "")
+        f"{some(counters.iteration, 'iteration')}, {some(counters.games, 'game')}, "
+        + (f"{some(counters.steps, 'gradient step')} " if counters.steps else "")
         + f"in {clock(counters.seconds)}"
     )
     print(
