@@ -108,6 +108,7 @@ def test_the_agent_plays(randori, trained):
     assert "o plays" in answer.out
 
 
+@pytest.mark.slow
 def test_your_own_game_is_trained(randori, tiny):
     answer = randori("train", f"{HEX}:size=3", "--iterations=1", "--run=own", *tiny)
     assert answer.code == 0, answer.err

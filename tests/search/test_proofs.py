@@ -108,7 +108,13 @@ def wins_in(game: Game, state: Any, plies: int) -> bool:
 
 @pytest.mark.parametrize(
     ("spec", "games"),
-    [("tictactoe", 150), ("connect4", 150), ("othello:size=4", 20), ("shobu", 12), ("choko", 30)],
+    [
+        ("tictactoe", 150),
+        ("connect4", 150),
+        ("othello:size=4", 20),
+        ("shobu", 12),
+        pytest.param("choko", 30, marks=pytest.mark.slow),
+    ],
 )
 def test_wins_in_two_are_seen_at_once(spec: str, games: int) -> None:
     """After one simulation a root is proven won if and only if it wins within three plies."""
@@ -167,6 +173,7 @@ def late_positions(game: Game, games: int, seed: int) -> Any:
     return np.array(states)
 
 
+@pytest.mark.slow
 def test_what_loses_by_itself_is_the_last_resort() -> None:
     """Of moves that lose at once, one that ends the game leaves nobody anything to overlook."""
     game = load_game("go:size=3")

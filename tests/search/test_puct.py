@@ -430,7 +430,10 @@ def test_the_first_of_equals_is_taken(spec: str, solve: bool, hashed: Build) -> 
         assert_same(search.trees, slot, naive.search(naive.node(state), 200))
 
 
-@pytest.mark.parametrize(("spec", "simulations"), [("go:size=5", 800), ("shobu", 300)])
+@pytest.mark.parametrize(
+    ("spec", "simulations"),
+    [("go:size=5", 800), pytest.param("shobu", 800, marks=pytest.mark.slow)],
+)
 def test_lists_grow_as_they_are_used_up(spec: str, simulations: int, hashed: Build) -> None:
     """A wide search: nodes with a short list, a longer one, and all their moves."""
     game = game_of(spec)
@@ -605,7 +608,7 @@ def test_a_finished_game_is_not_searched(hashed: Build) -> None:
 
 
 @pytest.mark.parametrize("logit", [np.inf, -np.inf, np.nan, -np.nan, 3e38])
-@pytest.mark.parametrize("spec", ["shobu", "othello", "go:size=7"])
+@pytest.mark.parametrize("spec", ["shobu", "othello:size=6", "go:size=5"])
 def test_answers_that_are_no_numbers_lead_to_legal_moves(spec: str, logit: float) -> None:
     """A run that goes astray is told so by its learner, and has not crashed before."""
     game = load_game(spec)
