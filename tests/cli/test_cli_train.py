@@ -37,7 +37,7 @@ def test_training_says_how_to_go_on(randori, tiny):
     answer = randori("train", "tictactoe", "--iterations=1", "--name=mine", *tiny)
     assert answer.code == 0
     assert "training tictactoe in runs/mine" in answer.err
-    assert "runs/mine is complete: 1 iterations" in answer.out
+    assert "runs/mine is complete: 1 iteration, " in answer.out
     assert "randori resume runs/mine --iterations 2" in answer.out
     assert "randori play tictactoe --against az:runs/mine" in answer.out
 
