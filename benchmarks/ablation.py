@@ -16,6 +16,8 @@ import sys
 import time
 from pathlib import Path
 
+from randori.learners import presets
+
 COMMON = [
     "network.blocks=5", "selfplay.slots=1024", "selfplay.threads=1", "train.batch=1024",
     "train.reuse=8", "iteration_rows=10000", "warm_up_rows=10000", "window=1000000",
@@ -68,6 +70,7 @@ VARIANTS: dict[str, list[str]] = {
     "Muon": [*BALANCED, "train.optimizer=muon", "train.l2=0.01"],
     "Muon, decay": [*BALANCED, *MUON],
     "Muon, faster": [*BALANCED, *MUON, "train.learning_rate=0.005"],
+    "Muon, as in the presets": [*BALANCED, *presets.MUON],
     "Muon, deblundered": [*BALANCED, *MUON, "selfplay.deblunder=0.1"],
     "Muon, hot, deblundered": [*BALANCED, *MUON, "selfplay.deblunder=0.1", HOT],
 }

@@ -13,9 +13,9 @@ from randori.games.game import Game
 from randori.games.kernels import specialise
 from randori.games.registry import load_game
 from randori.learners.group import Group
-from randori.learners.harvest import NONE_MADE
+from randori.learners.harvest import NONE_MADE, amends_for
 from randori.learners.settings import SelfPlayConfig
-from randori.learners.slots import amends_for, begin, play_on
+from randori.learners.slots import begin, play_on
 from randori.learners.yields import Batch, Rows
 from randori.search.choice import best_edge, worth_of
 from randori.search.search import Search, SearchConfig

@@ -9,7 +9,8 @@ from randori.games.dice import Dice, uniform
 from randori.games.game import Game
 from randori.games.kernels import DRAW, FIRST, State, scratch, wide
 from randori.games.rules import OWNER_WORDS, STATE_WORDS, STONE_WORDS, outcome, owners
-from randori.search.tree import Tree
+from randori.search.choice import best_edge, worth_of
+from randori.search.tree import NONE, UNKNOWN, Tree
 
 NO_REPLY = 65535
 """What stands for the reply in the last position of a game."""
@@ -110,16 +111,25 @@ def copies(game: GameSoFar, row: int, share: float, total: float, dice: Dice) ->
     return min(2, whole + (1 if uniform(dice) < weight - whole else 0))
 
 
-def amended(game: GameSoFar, ply: int) -> float:
-    """Return what the side to move at a ply could have had, by the first slip from there on.
+def amends_for(tree: Tree, edge: int, allowed: float) -> float:
+    """Return what the root's best move is worth, if `edge` is worth less by more than allowed.
 
-    NONE_MADE where there is none: then the game tells by how it ended.
+    NONE_MADE if it is not, or if the root is proven: then nobody errs any more.
     """
-    for later in range(ply, game.plies):
-        worth = float(game.amends[later])
-        if worth != NONE_MADE:
-            return worth if (later - ply) % 2 == 0 else -worth
-    return NONE_MADE
+    if allowed == 0.0 or tree.nodes[0].proven != UNKNOWN:
+        return NONE_MADE
+    best = best_edge(tree, 0)
+    if best == NONE or tree.edges[best].tried == 0 or tree.edges[edge].tried == 0:
+        return NONE_MADE
+    worth = worth_of(tree, best)
+    return worth if worth - worth_of(tree, edge) > allowed else NONE_MADE
+
+
+def next_slip(game: GameSoFar, ply: int) -> int:
+    """Return the first ply from this one on at which somebody slipped; past the last if nobody."""
+    while ply < game.plies and game.amends[ply] == NONE_MADE:
+        ply += 1
+    return ply
 
 
 def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, dice: Dice) -> None:
@@ -132,7 +142,13 @@ def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, 
     for row in range(game.rows):
         total += game.surprise[row]
     at = harvest.used[ROWS]
+    slip = wide(0)
     for row in range(game.rows):
+        ply = wide(game.states[row, 0])
+        slip = wide(next_slip(game, max(slip, ply)))
+        amends = np.float32(NONE_MADE)
+        if slip < game.plies:  # what the side to move there could have had, or its opponent
+            amends = game.amends[slip] if (slip - ply) % 2 == 0 else -game.amends[slip]
         for _ in range(copies(game, row, surprise_share, total, dice)):
             for w in range(STATE_WORDS):
                 harvest.states[at, w] = game.states[row, w]
@@ -142,8 +158,7 @@ def reap(harvest: Harvest, game: GameSoFar, last: State, surprise_share: float, 
             first_moves = game.states[row, 0] & np.uint64(1) == np.uint64(0)
             score = 1 if (result == FIRST) == first_moves else -1
             harvest.results[at] = 0 if result == DRAW else score
-            ply = wide(game.states[row, 0])
-            harvest.amends[at] = amended(game, ply)
+            harvest.amends[at] = amends
             harvest.replies[at] = game.moves[ply + 1] if ply + 1 < game.plies else NO_REPLY
             turn = 0 if first_moves == ended_first else STONE_WORDS
             for w in range(harvest.owners.shape[1]):

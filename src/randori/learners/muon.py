@@ -7,15 +7,13 @@ about as long as AdamW's (J. Liu et al., 2025), so that both have one learning r
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 MOMENTUM = 0.95
-FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
-"""Of AdamW."""
 LENGTH = 0.2
 """The usual size of an entry of AdamW's step, in learning rates."""
 LEAST_INPUTS = 16
@@ -45,45 +43,36 @@ def is_matrix(weight: Tensor) -> bool:
 class Muon(torch.optim.Optimizer):
     """Muon for the convolutions of a network, AdamW for all else; may be captured in a graph."""
 
-    def __init__(self, network: nn.Module, rate: float | Tensor, decay: float) -> None:
+    def __init__(
+        self, network: nn.Module, rate: float | Tensor, decay: float, **options: Any
+    ) -> None:
         weights = list(network.parameters())
-        groups = [
-            {"params": [one for one in weights if is_matrix(one)], "even": True},
-            {"params": [one for one in weights if not is_matrix(one)], "even": False},
-        ]
-        super().__init__([group for group in groups if group["params"]], {"lr": rate})
-        self._decay = decay
+        rest = [one for one in weights if not is_matrix(one)]
+        self._adamw = torch.optim.AdamW(rest, rate, weight_decay=decay, **options)
+        matrices = {"params": [one for one in weights if is_matrix(one)], "weight_decay": decay}
+        super().__init__([matrices, *self._adamw.param_groups], {"lr": rate})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         """Take a step; every weight decays by the share that the learning rate gives."""
         assert closure is None
-        for group in self.param_groups:
-            weights = [one for one in group["params"] if one.grad is not None]
-            if not weights:
-                continue
-            for one in weights:
-                self._remember(one, group["even"])
-            steps = self._evened(weights) if group["even"] else self._adapted(weights)
-            keep, rate = 1 - group["lr"] * self._decay, -group["lr"]
-            torch._foreach_mul_(weights, keep)
-            torch._foreach_mul_(steps, rate)
+        group, *others = self.param_groups
+        weights = [one for one in group["params"] if one.grad is not None]
+        if weights:
+            steps = self._evened(weights)
+            torch._foreach_mul_(weights, 1 - group["lr"] * group["weight_decay"])
+            torch._foreach_mul_(steps, -group["lr"])
             torch._foreach_add_(weights, steps)
-
-    def _remember(self, weight: Tensor, even: bool) -> None:
-        memory = self.state[weight]
-        if not memory:
-            memory["mean"] = torch.zeros_like(weight)
-            if not even:
-                memory["square"] = torch.zeros_like(weight)
-                memory["count"] = torch.zeros((), device=weight.device)
-
-    def _part(self, weights: Iterable[Tensor], name: str) -> list[Tensor]:
-        return [self.state[weight][name] for weight in weights]
+        self._adamw.param_groups, self._adamw.state = others, self.state  # a restore made new ones
+        self._adamw.step()
 
     def _evened(self, weights: list[Tensor]) -> list[Tensor]:
         """Return the steps of convolutions, those of one shape computed together."""
-        grads, means = _grads(weights), self._part(weights, "mean")
+        for one in weights:
+            if not self.state[one]:
+                self.state[one]["mean"] = torch.zeros_like(one)
+        grads = [one.grad for one in weights if one.grad is not None]
+        means = [self.state[one]["mean"] for one in weights]
         torch._foreach_lerp_(means, grads, 1 - MOMENTUM)
         ahead = torch._foreach_lerp(grads, means, MOMENTUM)  # Nesterov's
         steps: dict[int, Tensor] = {}
@@ -98,23 +87,3 @@ class Muon(torch.optim.Optimizer):
             parts = even.contiguous().view_as(boards).permute(0, 1, 4, 2, 3)
             steps |= dict(zip(at, parts, strict=True))
         return [steps[i] for i in range(len(weights))]
-
-    def _adapted(self, weights: list[Tensor]) -> list[Tensor]:
-        """Return the steps of AdamW."""
-        grads, means = _grads(weights), self._part(weights, "mean")
-        squares, counts = self._part(weights, "square"), self._part(weights, "count")
-        torch._foreach_add_(counts, 1.0)
-        torch._foreach_lerp_(means, grads, 1 - FIRST)
-        torch._foreach_mul_(squares, SECOND)
-        torch._foreach_addcmul_(squares, grads, grads, 1 - SECOND)
-        # All weights have been there from the start.
-        seen, spread = (1 - torch.pow(rate, counts[0]) for rate in (FIRST, SECOND))
-        below = torch._foreach_sqrt(squares)
-        torch._foreach_div_(below, spread.sqrt())
-        torch._foreach_add_(below, TINY)
-        torch._foreach_mul_(below, seen)
-        return list(torch._foreach_div(means, below))
-
-
-def _grads(weights: list[Tensor]) -> list[Tensor]:
-    return [one.grad for one in weights if one.grad is not None]

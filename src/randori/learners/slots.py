@@ -24,13 +24,13 @@ from randori.learners.harvest import (
     OVERRULED,
     GameSoFar,
     Harvest,
+    amends_for,
     has_room_for,
     reap,
     surprise_of,
 )
 from randori.search.backup import root_value
 from randori.search.cache import Cache
-from randori.search.choice import best_edge, worth_of
 from randori.search.priors import add_noise, open_root
 from randori.search.puct import (
     AHEAD,
@@ -301,20 +301,6 @@ def choose(tree: Tree, slots: Slots, slot: int, temperatures: NDArray[np.float64
         return int(first + gumbel_choice(tree))
     temperature = temperatures[min(slots.plies[slot], len(temperatures) - 1)]
     return int(first + pick_move(tree, temperature, slots.dice[slot]))
-
-
-def amends_for(tree: Tree, edge: int, allowed: float) -> float:
-    """Return what the root's best move is worth, if `edge` is worth less by more than allowed.
-
-    NONE_MADE if it is not, or if the root is proven: then nobody errs any more.
-    """
-    if allowed == 0.0 or tree.nodes[0].proven != UNKNOWN:
-        return NONE_MADE
-    best = best_edge(tree, 0)
-    if best == NONE or tree.edges[best].tried == 0 or tree.edges[edge].tried == 0:
-        return NONE_MADE
-    worth = worth_of(tree, best)
-    return worth if worth - worth_of(tree, edge) > allowed else NONE_MADE
 
 
 def finish_move(

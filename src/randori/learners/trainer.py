@@ -283,7 +283,7 @@ def make_optimizer(
         rate = torch.tensor(rate, device=device)
         options = {"fused": True, "capturable": True}
     if config.optimizer == "muon":
-        return Muon(network, rate, config.l2)
+        return Muon(network, rate, config.l2, **options)
     if config.optimizer == "adamw":
         return torch.optim.AdamW(parameters, rate, weight_decay=config.l2, **options)
     return torch.optim.Adam(parameters, rate, weight_decay=2 * config.l2, **options)
