@@ -11,20 +11,17 @@ import argparse
 import json
 import math
 import time
+from itertools import islice
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from randori.agents.models import signature_of
-from randori.agents.simple import RandomPlayer
-from randori.arena.match import advance
+from randori.arena.suite_makers import wander
 from randori.games.connect4_solver import Solver
 from randori.games.game import Game
-from randori.games.kernels import ONGOING
 from randori.games.registry import load_game
-from randori.games.rules import planes
 from randori.learners.settings import TrainConfig
 from randori.learners.trainer import make_optimizer
 from randori.networks.build import build
@@ -45,35 +42,16 @@ CONFIGS = {
 BATCH, WARM_UP, FINAL = 512, 100, 0.02
 
 
-def wandered(game: Game, count: int, rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Play 20 to 24 random moves in so many games, and return the positions of those not over."""
-    player, kernel = RandomPlayer(game), game.kernel(advance)
-    states = np.repeat(game.new_state()[None], count, axis=0)
-    lengths = rng.integers(20, 25, size=count)
-    scratch = np.zeros(game.num_actions, dtype=np.int32)
-    for ply in range(24):
-        active = np.flatnonzero(lengths > ply)
-        after, results = states[active], np.zeros(len(active), dtype=np.int32)
-        kernel(after, player.act(after, rng), results, scratch)
-        states[active] = after
-        lengths[active[results != ONGOING]] = 0
-    return states[lengths > 0]
-
-
 def solved(game: Game, count: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw positions and solve them: packed planes, and 0, 1 or 2 for win, draw and loss."""
-    rng, solver = np.random.default_rng(seed), Solver(game)
-    states = np.concatenate([wandered(game, count, rng) for _ in range(4)])[:count]
+    solver = Solver(game)
     words = np.zeros((count, game.input_words), dtype=np.uint64)
-    show = game.kernel(show_all)
-    show(states, words)
-    results = np.array([1 - np.sign(solver.score(state)) for state in states], dtype=np.int64)
+    results = np.zeros(count, dtype=np.int64)
+    states = (one.state for one in wander(game, 20, 24, seed) if one.state[0] >= 20)
+    for row, state in enumerate(islice(states, count)):
+        game.plain.planes(state, words[row])
+        results[row] = 1 - np.sign(solver.score(state))
     return torch.from_numpy(words.view(np.int64)), torch.from_numpy(results)
-
-
-def show_all(states: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
-    for row in range(len(states)):
-        planes(states[row], words[row])
 
 
 def judge(network: nn.Module, boards: Tensor) -> Tensor:
