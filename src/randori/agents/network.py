@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.kernels import State
 from randori.search.evaluator import Evaluator
@@ -20,20 +21,24 @@ than a batch of 1, and more would spread the search too thin."""
 class SearchPool:
     """Searches of a few sizes over one evaluator, made when first needed."""
 
-    def __init__(self, game: Game, evaluator: Evaluator, config: SearchConfig) -> None:
+    def __init__(
+        self, game: Game, evaluator: Evaluator, config: SearchConfig, *, graph: bool = False
+    ) -> None:
         self._game = game
         self._evaluator = evaluator
         self._config = config
+        self._graph = graph
         self._made: dict[int, Search] = {}
 
     def fit(self, positions: int) -> Search:
         """Return a search with room for that many positions; sizes are powers of two."""
         slots = 1 << (positions - 1).bit_length()
         if slots not in self._made:
-            leaves = SINGLE_LEAVES if slots == 1 else 1
+            leaves = SINGLE_LEAVES if slots == 1 and not self._graph else 1
             self._made[slots] = Search(
-                self._game, self._evaluator, self._config, slots=slots, leaves=leaves
-            )
+                self._game, self._evaluator, self._config,
+                slots=slots, leaves=leaves, graph=self._graph,
+            )  # fmt: skip
         return self._made[slots]
 
     def forget(self) -> None:
@@ -55,9 +60,15 @@ class SearchPlayer:
     """Plays by PUCT over an evaluator, all positions of a batch at once."""
 
     def __init__(
-        self, game: Game, evaluator: Evaluator, config: SearchConfig, temperature_plies: int = 0
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        config: SearchConfig,
+        temperature_plies: int = 0,
+        *,
+        graph: bool = False,
     ) -> None:
-        self._searches = SearchPool(game, evaluator, config)
+        self._searches = SearchPool(game, evaluator, config, graph=graph)
         self._temperature_plies = temperature_plies
         self._past: Past | None = None
 
@@ -113,15 +124,22 @@ def az(
     solve: bool = True,
     temperature_plies: int = 0,
     turns: Turns = "none",
+    graph: bool = False,
     runtime: str = "auto",
 ) -> SearchPlayer:
     """Search with a trained network: ``az:RUN``, ``az:FILE.safetensors``, or ``az`` for ours.
 
-    `turns` shows the network every position as it is, under a random symmetry, or under all.
+    `turns` shows the network every position as it is, under a random symmetry, or under all;
+    `graph` searches a position once, in whatever order its moves were played.
     """
+    if graph and game.can_repeat:
+        raise UserError(
+            f"positions of {game.name} may come again, and what that means depends on the way: "
+            "graph=no"
+        )
     config = SearchConfig(simulations, exploration, fpu, solve)
     evaluator = load_evaluator(game, value, runtime, turns)
-    return SearchPlayer(game, evaluator, config, temperature_plies)
+    return SearchPlayer(game, evaluator, config, temperature_plies, graph=graph)
 
 
 class PolicyPlayer:

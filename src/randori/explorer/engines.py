@@ -28,6 +28,8 @@ def open_engine(text: str, game: Game, seed: int) -> Engine:
 
 
 def _open_puct(spec: Spec, game: Game, options: dict[str, Any], seed: int) -> Engine:
+    if options.get("graph"):
+        raise UserError(f"{spec}: what is shown here is a tree: leave graph=yes out")
     known = {key: options[key] for key in SearchConfig.__dataclass_fields__ if key in options}
     config = SearchConfig(**known)
     evaluator = load_evaluator(game, spec.value, options["runtime"], options.get("turns", "none"))

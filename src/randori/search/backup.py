@@ -107,6 +107,9 @@ def settle(tree: Tree, parent: int, edge: int, proven: int) -> None:
         child = tree.edges[e].child
         if child == NONE or tree.nodes[child].proven == UNKNOWN:
             return
+        if tree.nodes[child].proven == LOST:  # as found on another way to it (`graph.py`)
+            best = WON
+            break
         if tree.nodes[child].proven == DRAWN:
             best = DRAWN
     tree.nodes[parent].proven = best

@@ -36,7 +36,7 @@ from randori.search.tree import (
     UNKNOWN,
     Tree,
     Trees,
-    add_node,
+    follow,
     has_room,
     hear,
     keep_logits,
@@ -187,11 +187,7 @@ def descend(tree: Tree, knobs: Knobs) -> int:
             recall_logits(tree, node)
             open_node(tree, node, tree.said)
             edge = pick_edge(tree, node, knobs)
-        child = wide(tree.edges[edge].child)
-        if child == NONE:
-            node = add_node(tree, node, edge)
-            break
-        node = child
+        node = follow(tree, node, edge)
     note(tree, node)
     return node
 

@@ -13,6 +13,7 @@ from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
 from randori.search.choice import best_edge, choose_all, fate_of, likeliest_all
 from randori.search.evaluator import Evaluator
+from randori.search.graph import GRAPH_KERNELS, find_twins, with_twins
 from randori.search.past import Past
 from randori.search.priors import open_wholly
 from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
@@ -147,7 +148,7 @@ def open_one(trees: Trees, slot: int, node: int) -> bool:
 
 
 class Search:
-    """At most `slots` trees over one evaluator, kept between calls."""
+    """At most `slots` trees over one evaluator, kept between calls; or graphs (`graph.py`)."""
 
     def __init__(
         self,
@@ -158,7 +159,10 @@ class Search:
         slots: int = 1,
         leaves: int = 1,
         guard: bool = True,
+        graph: bool = False,
     ) -> None:
+        if graph and (leaves > 1 or game.can_repeat):
+            raise ValueError("a graph has one leaf in flight, and positions that never come again")
         self.game = game
         self.config = config
         self.evaluations = 0
@@ -171,6 +175,9 @@ class Search:
         )
         edges = FIRST_NODES * min(game.most_legal, 16) + SPARE * game.most_legal
         self.trees = make_trees(slots, FIRST_NODES, edges, game)
+        self._holes: dict[str, Callable[..., Any]] = GRAPH_KERNELS if graph else {}
+        if graph:
+            self.trees = with_twins(self.trees)
         self._cache = make_cache(config.cache_mb, game.num_logits)
         self._used = 0
 
@@ -201,12 +208,12 @@ class Search:
             config.exploration, config.fpu, config.solve, self._leaves, skip_forced,
             guard=self._guard,
         )  # fmt: skip
-        kernel = self.game.kernel(step)
+        kernel = self.game.kernel(step, **self._holes)
         while True:
             rows, cramped = kernel(self.trees, self._cache, self._asked, budgets, knobs)
             expect_lawful(self.trees, self.game)
             if cramped:
-                self.trees = enlarge(self.trees, self.game)
+                self._enlarge()
             if rows:
                 self._lane.launch(rows)
                 self._lane.wait()
@@ -217,7 +224,13 @@ class Search:
     def list_moves(self, node: int, slot: int = 0) -> None:
         """List all moves of a node that was judged."""
         while not self.game.kernel(open_one)(self.trees, slot, node):
-            self.trees = enlarge(self.trees, self.game)
+            self._enlarge()
+
+    def _enlarge(self) -> None:
+        self.trees = enlarge(self.trees, self.game)
+        if self._holes:
+            self.trees = with_twins(self.trees)
+            self.game.kernel(find_twins)(self.trees)
 
     def choices(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return for every root the move to play, and what the search makes of it."""

@@ -135,6 +135,8 @@ class Trees(NamedTuple):
     paths: NDArray[np.int32]
     """[B, 1 + 3 * PATH] how far the last descent is noted, then its nodes, each with its first edge
     and the one after its last: what the next step will read"""
+    twins: NDArray[np.int32]
+    """[B, H] where nodes are found by their position (`graph.py`), 0 for none; H is 0 in trees"""
 
 
 class Tree(NamedTuple):
@@ -157,6 +159,7 @@ class Tree(NamedTuple):
     order: NDArray[np.int64]
     past: NDArray[np.uint64]
     path: NDArray[np.int32]
+    twins: NDArray[np.int32]
 
 
 def make_trees(
@@ -183,6 +186,7 @@ def make_trees(
         np.zeros(game.most_legal, dtype=np.int64),
         np.zeros((slots, 0), dtype=np.uint64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
+        np.zeros((slots, 0), dtype=np.int32),
     )
 
 
@@ -230,6 +234,7 @@ def tree_of(trees: Trees, slot: int) -> Tree:
         trees.order,
         trees.past[slot],
         trees.paths[slot],
+        trees.twins[slot],
     )
 
 
@@ -278,17 +283,30 @@ def has_room(tree: Tree, lists: int) -> bool:
 
 
 @inlined
-def add_node(tree: Tree, parent: int, via: int) -> int:
-    """Make the node below edge `via` of `parent`; there must be room."""
-    node = tree.used[NODES]
-    state = tree.states[node]
+def write_state(tree: Tree, parent: int, via: int) -> None:
+    """Put the position below edge `via` of `parent` where the next node's is to be."""
+    state = tree.states[tree.used[NODES]]
     above = tree.states[parent]
     for w in range(STATE_WORDS):
         state[w] = above[w]
     play(state, wide(tree.moves[via].action))
+
+
+@inlined
+def add_node(tree: Tree, parent: int, via: int) -> int:
+    """Make the node below edge `via` of `parent`; there must be room."""
+    node = tree.used[NODES]
+    write_state(tree, parent, via)
     tree.edges[via].child = node
     finish_node(tree, parent, via)
     return node
+
+
+@inlined
+def follow(tree: Tree, node: int, edge: int) -> int:
+    """Return the node below an edge of `node`, made if there is none."""
+    child = wide(tree.edges[edge].child)
+    return add_node(tree, node, edge) if child == NONE else child
 
 
 def plant(tree: Tree, state: State) -> None:
@@ -298,6 +316,8 @@ def plant(tree: Tree, state: State) -> None:
     tree.used[LISTS] = 0
     tree.used[RULE] = PLAIN
     tree.used[SEIZED] = 0
+    for place in range(len(tree.twins)):
+        tree.twins[place] = 0
     root = tree.states[0]
     for w in range(STATE_WORDS):
         root[w] = state[w]
