@@ -11,6 +11,10 @@ class UserError(Exception):
     """A mistake outside the program: bad input, a foreign file, a full disk."""
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, by somebody who has been told already what was stopped."""
+
+
 class IllegalAction(UserError):
     """A move that the rules do not allow in this position."""
 

@@ -6,6 +6,7 @@ Only typer is imported up front, so that `randori --help` answers at once.
 import io
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from randori import __version__
 from randori.cli import competing, learning
 from randori.cli.options import At, Game, Json, Seed
 from randori.cli.report import go_silent, note, one_line, print_json
-from randori.errors import UserError, nearest
+from randori.errors import Stopped, UserError, nearest
 
 # Typer 0.2x carries its own click and older ones import it; the class is the same to us.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -265,6 +266,19 @@ def gtp(
     run_gtp(game, agent, seed=seed, remove_dead=remove_dead)
 
 
+def interruptible(command: Callable[..., object]) -> Callable[..., object]:
+    """Let Ctrl-C through typer, which makes an exit code of it, to where something is said."""
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> object:
+        try:
+            return command(*args, **options)
+        except KeyboardInterrupt as stop:
+            raise typer.Abort from stop
+
+    return run
+
+
 for command in (
     games,
     agents,
@@ -289,7 +303,7 @@ for command in (
     learning.reproduce,
     gtp,
 ):
-    app.command()(command)
+    app.command()(interruptible(command))
 
 
 def main() -> int:
@@ -313,7 +327,9 @@ def guarded(run: Callable[[], object]) -> int:
     except UsageError as error:
         where = error.ctx.command_path if error.ctx else "randori"
         return _complain(f"{error.format_message()} (see {where} --help)")
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        if not isinstance(stop.__cause__ or stop, Stopped):
+            note("stopped")
         return INTERRUPTED
     except MemoryError as error:
         return _complain(f"out of memory: {error}")

@@ -17,7 +17,7 @@ from randori.arena.suites import Suite, read_suite, shipped_suites, write_suite
 from randori.cli.gauge import SILENCE
 from randori.cli.match import expect_new_file
 from randori.cli.report import announced, clock, console, note, print_json, print_table, some
-from randori.errors import UserError, nearest
+from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.runs import atomic
@@ -56,7 +56,7 @@ def run_exam(
         print_failures(missed, failures)
         note(f"{clock(seconds)}, seed {seed}")
     if not is_whole:
-        raise KeyboardInterrupt
+        raise Stopped
 
 
 def take_or_stop(agent: Agent, suite: Suite, seed: int) -> tuple[ExamResult, bool]:
@@ -77,7 +77,7 @@ def take_or_stop(agent: Agent, suite: Suite, seed: int) -> tuple[ExamResult, boo
         are = "are" if total > 1 else "is"
         note(f"{why}{len(answers)} of {some(total, 'position')} {are} answered{fair}")
         if not answers:
-            raise KeyboardInterrupt from None
+            raise Stopped from None
     return ExamResult(agent.spec, tuple(answers)), len(answers) == total
 
 
@@ -149,7 +149,7 @@ def run_make_suite(name: str, output: Path | None, count: int | None, seed: int)
             suite = make_suite(name, count, seed, tell)
     except KeyboardInterrupt:
         note(f"stopped: {name} is not finished, and nothing was written")
-        raise
+        raise Stopped from None
     text = write_suite(suite)
     if output is None:
         print(text, end="")

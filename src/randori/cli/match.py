@@ -33,7 +33,7 @@ from randori.cli.report import (
     printable,
     some,
 )
-from randori.errors import UserError
+from randori.errors import Stopped, UserError
 from randori.games.game import Game
 from randori.games.position import RESULTS
 from randori.games.records import GameRecord, write_records
@@ -125,7 +125,7 @@ def run_match(
     if save is not None:  # last: a disk that is full by now takes no result along
         write_games(game_records(game, result), save)
     if not is_whole:
-        raise KeyboardInterrupt
+        raise Stopped
 
 
 def play_or_stop(
@@ -161,7 +161,7 @@ def play_or_stop(
         are = "are" if games > 1 else "is"
         note(f"{why}{len(ended)} of {some(games, 'game')} {are} over{fair}")
         if not ended:
-            raise KeyboardInterrupt from None
+            raise Stopped from None
         over = [ended[number] for number in sorted(ended)]
         return MatchResult(agents[0].spec, agents[1].spec, over), False
 

@@ -29,7 +29,7 @@ from randori.cli.match import (
     note_forfeits,
 )
 from randori.cli.report import announced, note, print_json, print_table, some
-from randori.errors import UserError, nearest
+from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.runs import atomic
@@ -150,7 +150,7 @@ def run_scaling(
         note(f"stopped: {why}{len(steps)} of {some(len(players), 'budget')} {are} finished")
         if steps:
             report(game, option, opponent.spec, steps, about, output)
-        raise KeyboardInterrupt from None
+        raise Stopped from None
     report(game, option, opponent.spec, steps, about, output)
 
 

@@ -20,7 +20,7 @@ from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.match import OpeningWish, book_fields, describe_verdict, note_forfeits
 from randori.cli.ratings import cross, json_rows, print_ratings, results_of
 from randori.cli.report import announced, note, print_json, program, some
-from randori.errors import UserError
+from randori.errors import Stopped, UserError
 from randori.games.registry import load_game
 from randori.runs.checkpoint import read_model
 from randori.spec import parse_spec
@@ -152,7 +152,7 @@ def run_tournament(plan: Plan, path: Path, *, processes: int, as_json: bool) -> 
             if isinstance(stop, Departure):
                 note(str(stop))
             note(f"stopped; all finished games are kept, go on with\n  {resume}")
-            raise KeyboardInterrupt from None
+            raise Stopped from None
         games = plan.select(store.games(tournament=plan.id))
     if games:
         report_tournament(plan, games, as_json=as_json)
