@@ -287,7 +287,7 @@ def test_no_games_no_harm() -> None:
 
 def test_repetitions_are_told_from_chance() -> None:
     """Agents without dice repeat a game from each opening; others may by chance."""
-    assert repeats([("a", [1, 2])] * 5 + [("b", [3])] * 2) == [5, 2]
+    assert repeats([("a", [1, 2])] * 5 + [("b", [3])] * 2) == [5] * 5 + [2] * 2
     assert repeats([("a", [1, 2])] * 5 + [("a", [3])]) == [1] * 6
     assert repeats([]) == []
 

@@ -304,3 +304,12 @@ def test_anchors_that_the_games_deny() -> None:
     games = [Result("a", "b", 1), Result("b", "a", 0), Result("b", "a", 1)]
     with pytest.raises(UserError, match="--anchor: the games are too far from these ratings"):
         rate(games, anchors={"a": 1e5, "b": -1e5})
+
+
+def test_a_game_played_again_says_nothing_new() -> None:
+    once = rate([Result("a", "b", 1.0), Result("b", "a", 0.5)])
+    often = rate([Result("a", "b", 1.0, 4)] * 4 + [Result("b", "a", 0.5, 2)] * 2)
+    for one, other in zip(once.ratings, often.ratings, strict=True):
+        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    assert often.games == (6, 6)
+    assert often.scores == pytest.approx((5 / 6, 1 / 6))

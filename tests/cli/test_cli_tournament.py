@@ -60,8 +60,19 @@ def test_crosstable_and_going_on(randori, arena):
 def test_repeated_games_are_told(randori, trained):
     agents = [f"az:{trained},simulations={n},runtime=torch" for n in (2, 4)]
     line = ("tournament", "tictactoe", *agents, "-t", "4", "--opening-plies")
-    assert "games differ" in randori(*line, "0").err
-    assert "of 8 games differ" in randori(*line, "0").err
+    answer = randori(*line, "0")
+    assert "only 2 of 8 games differ" in answer.err
+    assert "only 2 of 8 games differ" in randori("ratings", "tictactoe").err
+    found = [randori("tournament", "tictactoe", *agents, "-t", rounds, "--opening-plies", "0",
+                     "--store", f"{rounds}.sqlite", "--json").json
+             for rounds in "14"]  # fmt: skip
+    for one, four in zip(*found, strict=True):
+        assert (one["games"], four["games"]) == (2, 8)
+        assert [one[key] for key in ("low", "rating", "high", "score_low", "score_high")] == (
+            pytest.approx(
+                [four[key] for key in ("low", "rating", "high", "score_low", "score_high")]
+            )
+        )
 
 
 def test_ratings_join_all_games(randori, arena):

@@ -103,7 +103,7 @@ class MatchResult:
     @property
     def fresh(self) -> int:
         """Number of games that are evidence."""
-        return len(self._repeats)
+        return count_fresh(self._repeats)
 
     @property
     def effective(self) -> float:
@@ -111,7 +111,7 @@ class MatchResult:
 
         Less than `fresh` where some games were repeated more often than others.
         """
-        return len(self.games) ** 2 / max(1, sum(times**2 for times in self._repeats))
+        return len(self.games) ** 2 / max(1, sum(self._repeats))
 
     @cached_property
     def _repeats(self) -> list[int]:
@@ -140,19 +140,23 @@ class MatchResult:
 
 
 def repeats(games: Iterable[tuple[Hashable, Sequence[int]]]) -> list[int]:
-    """Return how often each piece of evidence was played, given who began how and the moves.
+    """Return how often each game was played, given who began how and the moves.
 
     Where an opening has always been followed by the same moves its players have no dice, and what
     they repeat says nothing new. Where moves have differed, equal games are chance and all count.
     """
+    openings: list[Hashable] = []
     followed: dict[Hashable, Counter[tuple[int, ...]]] = {}
     for opening, moves in games:
+        openings.append(opening)
         followed.setdefault(opening, Counter())[tuple(moves)] += 1
-    return [
-        times
-        for found in followed.values()
-        for times in ([1] * found.total() if len(found) > 1 else [found.total()])
-    ]
+    times = {key: found.total() if len(found) == 1 else 1 for key, found in followed.items()}
+    return [times[opening] for opening in openings]
+
+
+def count_fresh(times: Iterable[int]) -> int:
+    """Return how many games are evidence, given how often each was played."""
+    return round(sum(1 / often for often in times))
 
 
 def score_interval(score: float, games: float) -> tuple[float, float]:

@@ -36,6 +36,8 @@ class Result(NamedTuple):
     first: str
     second: str
     score: float
+    times: int = 1
+    """How often the game was played; only together do those count as one."""
 
 
 def sequential_elo(
@@ -43,7 +45,7 @@ def sequential_elo(
 ) -> dict[str, float]:
     """Rate agents game by game: R + K(S − E) (paper A prints the sign the other way round)."""
     ratings: dict[str, float] = {}
-    for first, second, score in results:
+    for first, second, score, _ in results:
         gap = ratings.setdefault(second, start) - ratings.setdefault(first, start)
         change = k * (score - 1 / (1 + 10 ** (gap / 400)))
         ratings[first] += change
@@ -96,6 +98,7 @@ def rate(
     prior: float = PRIOR,
 ) -> Ratings:
     """Fit all games at once; `anchors` keep their ratings, and without one a group's mean is 0."""
+    results = list(results)
     table = _count(results)
     anchors = dict(anchors or {})
     for name in anchors:
@@ -115,7 +118,7 @@ def rate(
         except UserError:
             raise UserError("--anchor: the games are too far from these ratings; fix fewer of them"
                             ) from None  # fmt: skip
-    return _report(table, groups, anchors, theta, covariance, scale)
+    return _report(results, table.agents, groups, anchors, theta, covariance, scale)
 
 
 def draw_share(log_nu: float) -> float:
@@ -124,9 +127,9 @@ def draw_share(log_nu: float) -> float:
 
 
 def _count(results: Iterable[Result]) -> Counts:
-    tally: dict[tuple[str, str], list[int]] = {}
-    for first, second, score in results:
-        tally.setdefault((first, second), [0, 0, 0])[round(2 - 2 * score)] += 1
+    tally: dict[tuple[str, str], list[float]] = {}
+    for first, second, score, times in results:
+        tally.setdefault((first, second), [0, 0, 0])[round(2 - 2 * score)] += 1 / times
     agents = tuple(sorted({name for pair in tally for name in pair}))
     index = {agent: i for i, agent in enumerate(agents)}
     pairs = sorted(tally)  # the same fit whatever the order of play
@@ -179,29 +182,28 @@ def _basis(
 
 
 def _report(
-    table: Counts, groups: Sequence[Sequence[int]], anchors: Mapping[str, float],
-    theta: Floats, covariance: Floats, scale: float,
+    results: Iterable[Result], agents: Sequence[str], groups: Sequence[Sequence[int]],
+    anchors: Mapping[str, float], theta: Floats, covariance: Floats, scale: float,
 ) -> Ratings:  # fmt: skip
-    size = len(table.agents)
+    size = len(agents)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    order = sorted(range(size), key=lambda i: (-theta[i], table.agents[i]))
-    games, points = np.zeros(size), np.zeros(size)
-    score = table.wins + table.draws / 2
-    for side, made in ((table.first, score), (table.second, table.games - score)):
-        np.add.at(games, side, table.games)
-        np.add.at(points, side, made)
-    names = tuple(tuple(table.agents[i] for i in group) for group in groups)
+    order = sorted(range(size), key=lambda i: (-theta[i], agents[i]))
+    points: dict[str, list[float]] = {agent: [] for agent in agents}
+    for first, second, score, _ in results:
+        points[first].append(score)
+        points[second].append(1 - score)
+    names = tuple(tuple(agents[i] for i in group) for group in groups)
     shares = [draw_share(theta[-1] + z * errors[-1]) for z in (0, -Z, Z)]
     return Ratings(
-        agents=tuple(table.agents[i] for i in order),
+        agents=tuple(agents[i] for i in order),
         ratings=tuple(
-            Estimate(*[float(anchors[table.agents[i]])] * 3)
-            if table.agents[i] in anchors
+            Estimate(*[float(anchors[agents[i]])] * 3)
+            if agents[i] in anchors
             else _estimate(theta[i], errors[i], scale)
             for i in order
         ),
-        games=tuple(int(games[i]) for i in order),
-        scores=tuple(float(points[i] / games[i]) for i in order),
+        games=tuple(len(points[agents[i]]) for i in order),
+        scores=tuple(float(np.mean(points[agents[i]])) for i in order),
         superiority=_superiority(theta, covariance, groups)[np.ix_(order, order)],
         first_move=_estimate(theta[size], errors[size], scale),
         draws=Estimate(*shares),

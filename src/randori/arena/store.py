@@ -84,6 +84,11 @@ class StoredGame:
         """The moves as action ids."""
         return [int(word) for word in self.moves.split()]
 
+    @property
+    def begun(self) -> tuple[object, ...]:
+        """Who began it, and its opening, as something to compare."""
+        return self.first, self.second, self.position, *self.actions[: self.opening]
+
 
 COLUMNS = tuple(field.name for field in fields(StoredGame))
 _INSERT = (

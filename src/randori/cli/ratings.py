@@ -3,12 +3,12 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from randori.arena.match import score_interval
+from randori.arena.match import count_fresh, repeats, score_interval
 from randori.arena.ratings import Ratings, Result, rate, sequential_elo
 from randori.arena.store import Store, StoredGame, as_record, without_replays, write_csv
 from randori.arena.tournament import Plan
@@ -32,6 +32,8 @@ class Score:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    times: int = 0
+    """How often each of these games was played, added up."""
 
     @property
     def games(self) -> int:
@@ -47,6 +49,11 @@ class Score:
     def share(self) -> float:
         """Mean score."""
         return self.points / max(1, self.games)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the score, as wide as games that repeat others make it."""
+        return score_interval(self.share, self.games**2 / max(1, self.times))
 
 
 def run_ratings(
@@ -74,13 +81,13 @@ def run_ratings(
             known = nearest(game.spec, store.count_by_game())
             raise UserError(f"{path} has no games of {game.spec} between two agents; {known}")
     stored, games = games, without_replays(games)
-    ratings = rate(results_of(games), anchors=fixed)
-    scores = cross(games)
+    results = results_of(games)
+    ratings, scores = rate(results, anchors=fixed), cross(results)
     rows = json_rows(ratings, scores, {})
     if by_elo:
         if fixed:
             raise UserError("--anchor is for the joint fit; Elo in the order of play has none")
-        rows = elo_rows(rows, sequential_elo(results_of(games)))
+        rows = elo_rows(rows, sequential_elo(results))
     if len(games) < len(stored):
         count = some(len(stored) - len(games), "game")
         note(f"note: {count} of matches played again with their seed are left out")
@@ -89,6 +96,7 @@ def run_ratings(
     else:
         print(f"{game.spec}: {some(len(ratings.agents), 'agent')}, {some(len(games), 'game')}")
         print_elo(rows) if by_elo else print_ratings(ratings, scores)
+        note_repeats(results)
     if csv_file is not None:
         atomic.write_text(csv_file, ratings_csv(rows))
     if export is not None:
@@ -117,23 +125,37 @@ def parse_anchors(texts: Sequence[str]) -> dict[str, float]:
 
 def results_of(games: Sequence[StoredGame]) -> list[Result]:
     """Return what ratings are made from."""
-    return [Result(game.first, game.second, game.score) for game in games]
+    often = repeats((game.begun, game.actions) for game in games)
+    return [
+        Result(game.first, game.second, game.score, times)
+        for game, times in zip(games, often, strict=True)
+    ]
 
 
-def cross(games: Sequence[StoredGame]) -> dict[tuple[str, str], Score]:
+def note_repeats(results: Sequence[Result]) -> None:
+    """Say so if games repeat others."""
+    fresh = count_fresh(result.times for result in results)
+    if fresh < len(results):
+        note(f"note: only {fresh} of {some(len(results), 'game')} differ, and count; longer "
+             "openings (--opening-plies) make more of them differ")  # fmt: skip
+
+
+def cross(results: Iterable[Result]) -> dict[tuple[str, str], Score]:
     """Return the score of each agent against each that it met."""
     tally: dict[tuple[str, str], list[int]] = {}
-    for game in games:
-        place = round(2 - 2 * game.score)
-        tally.setdefault((game.first, game.second), [0, 0, 0])[place] += 1
-        tally.setdefault((game.second, game.first), [0, 0, 0])[2 - place] += 1
+    for first, second, score, times in results:
+        place = round(2 - 2 * score)
+        for pair, at in (((first, second), place), ((second, first), 2 - place)):
+            counts = tally.setdefault(pair, [0, 0, 0, 0])
+            counts[at] += 1
+            counts[3] += times
     return {pair: Score(*counts) for pair, counts in tally.items()}
 
 
 def totals(agent: str, scores: dict[tuple[str, str], Score]) -> Score:
     """Add up an agent's scores."""
     mine = [score for (who, _), score in scores.items() if who == agent]
-    return Score(*(sum(getattr(one, name) for one in mine) for name in ("wins", "draws", "losses")))
+    return Score(*(sum(column) for column in zip(*map(astuple, mine), strict=True)))
 
 
 def json_rows(
@@ -144,7 +166,7 @@ def json_rows(
     for i, row in enumerate(ratings.rows()):
         agent = row["agent"]
         total = totals(agent, scores)
-        low, high = score_interval(total.share, total.games)
+        low, high = total.interval
         against = {
             other: {"games": score.games, "score": score.share, "superiority": superiority}
             for j, other in enumerate(ratings.agents)
@@ -173,7 +195,7 @@ def print_ratings(ratings: Ratings, scores: dict[tuple[str, str], Score]) -> Non
     rows = []
     for i, row in enumerate(ratings.rows()):
         total = totals(row["agent"], scores)
-        low, high = (f"{100 * bound:.1f}" for bound in score_interval(total.share, total.games))
+        low, high = (f"{100 * bound:.1f}" for bound in total.interval)
         cells = [_cell(scores.get((row["agent"], other)), i == j)
                  for j, other in enumerate(ratings.agents)]  # fmt: skip
         rows.append((

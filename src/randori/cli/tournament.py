@@ -10,7 +10,6 @@ from pathlib import Path
 from randori.agents.human import Departure
 from randori.agents.registry import load_agent
 from randori.arena.crew import play_tournament
-from randori.arena.match import repeats
 from randori.arena.openings import Book
 from randori.arena.ratings import rate
 from randori.arena.sprt import games_tested, parse_sprt
@@ -18,7 +17,7 @@ from randori.arena.store import Store, StoredGame
 from randori.arena.tournament import Plan
 from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.match import OpeningWish, book_fields, describe_verdict, note_forfeits
-from randori.cli.ratings import cross, json_rows, print_ratings, results_of
+from randori.cli.ratings import cross, json_rows, note_repeats, print_ratings, results_of
 from randori.cli.report import announced, note, print_json, program, some
 from randori.errors import Stopped, UserError
 from randori.games.registry import load_game
@@ -182,8 +181,8 @@ def keep_models(plan: Plan, before: Plan, left: int) -> Plan:
 
 def report_tournament(plan: Plan, games: Sequence[StoredGame], *, as_json: bool) -> None:
     """Print the crosstable with ratings from these games alone."""
-    ratings = rate(results_of(games))
-    scores = cross(games)
+    results = results_of(games)
+    ratings, scores = rate(results), cross(results)
     tested = {
         pair: games_tested(plan.sprt, played, 2 * plan.rounds)
         for pair, played in plan.by_pair(games).items()
@@ -205,10 +204,4 @@ def report_tournament(plan: Plan, games: Sequence[StoredGame], *, as_json: bool)
         assert plan.sprt is not None
         first, *rest = describe_verdict(plan.sprt, played)
         print("\n  ".join([f"{a} against {b}: {first}", *rest]))
-    fresh = sum(
-        len(repeats(((one.a_is_first, one.begun), one.moves) for one in played.values()))
-        for played in plan.by_pair(games).values()
-    )
-    if fresh < len(games):
-        note(f"note: only {fresh} of {some(len(games), 'game')} differ, so the intervals are too"
-             " narrow; longer openings (--opening-plies) make more of them differ")  # fmt: skip
+    note_repeats(results)
