@@ -8,7 +8,7 @@ import pytest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.games.symmetry import turned_logits
-from randori.search.symmetric import SymmetricEvaluator
+from randori.search.symmetric import SymmetricEvaluator, in_turns
 from randori.search.uniform import ArrayLane
 
 
@@ -111,3 +111,17 @@ def test_factors_that_do_not_turn_are_noticed() -> None:
     table = turned_logits(fitting, factors, 4)
     assert table is not None
     assert table.tolist() == [[0, 1, 2, 3], [1, 0, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_asked_twice"),
+    [("connect4", True), ("othello", False), ("tictactoe", False), ("shobu", False)],
+)
+def test_unless_told_otherwise_only_games_with_two_symmetries_are_shown_in_every_way(
+    spec: str, is_asked_twice: bool
+) -> None:
+    game = load_game(spec)
+    plain = Opinionated(game)
+    found = in_turns(game, plain, "auto")
+    assert isinstance(found, SymmetricEvaluator) if is_asked_twice else found is plain
+    assert in_turns(game, plain, "none") is plain

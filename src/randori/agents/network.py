@@ -11,7 +11,7 @@ from randori.games.kernels import State
 from randori.search.evaluator import Evaluator
 from randori.search.past import Past
 from randori.search.search import Analysis, Move, Search, SearchConfig
-from randori.search.symmetric import SymmetricEvaluator, Turns
+from randori.search.symmetric import Turns, in_turns
 
 SINGLE_LEAVES = 4
 """Leaves in flight when there is one position to think about: a batch of 4 costs little more
@@ -123,14 +123,15 @@ def az(
     fpu: float = 0.1,
     solve: bool = True,
     temperature_plies: int = 0,
-    turns: Turns = "none",
+    turns: Turns = "auto",
     graph: bool = False,
     runtime: str = "auto",
 ) -> SearchPlayer:
     """Search with a trained network: ``az:RUN``, ``az:FILE.safetensors``, or ``az`` for ours.
 
-    `turns` shows the network every position as it is, under a random symmetry, or under all;
-    `graph` searches a position once, in whatever order its moves were played.
+    `turns` shows the network every position as it is, under a random symmetry, or under all; auto
+    is all where there are but two, as in Connect 4. `graph` searches a position once, in whatever
+    order its moves were played.
     """
     if graph and game.can_repeat:
         raise UserError(
@@ -180,5 +181,4 @@ def load_evaluator(game: Game, path: str | None, runtime: str, turns: Turns = "n
     from randori.networks.choose import make_evaluator
 
     network = load_network(game, shipped_model(game) if path is None else Path(path))
-    evaluator = make_evaluator(network, signature_of(game), runtime)
-    return evaluator if turns == "none" else SymmetricEvaluator(game, evaluator, turns)
+    return in_turns(game, make_evaluator(network, signature_of(game), runtime), turns)

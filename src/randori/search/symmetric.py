@@ -17,7 +17,19 @@ from randori.games.symmetry import Table, turn_planes, turned_logits
 from randori.search.evaluator import Evaluator, Lane
 from randori.search.uniform import ArrayLane
 
-Turns = Literal["none", "random", "all"]
+Turns = Literal["auto", "none", "random", "all"]
+FEW = 2
+"""A game with no more symmetries than this has its positions shown in every way, unless somebody
+says otherwise: twice the evaluations are then worth what twice the simulations are."""
+
+
+def in_turns(game: Game, inner: Evaluator, turns: Turns) -> Evaluator:
+    """Return an evaluator that asks `inner` about positions in these ways."""
+    if turns == "auto":
+        logits = turned_logits(game.symmetries.actions, game.factors, game.num_logits)
+        is_worth_it = 1 < len(game.symmetries) <= FEW and logits is not None
+        turns = "all" if is_worth_it else "none"
+    return inner if turns == "none" else SymmetricEvaluator(game, inner, turns)
 
 
 class SymmetricEvaluator:
