@@ -121,7 +121,7 @@ def main() -> None:
     jobs = {}
     for name, folder in folders.items():
         if given.game == "connect4":
-            agent = f"az:{folder},simulations={given.simulations or 600}"
+            agent = f"az:{folder},simulations={given.simulations or 600},turns=none"
             jobs[name] = measured(
                 randori("exam", "connect4", "connect4", "--agent", agent, "--json")
             )

@@ -8,6 +8,7 @@ A match of a model that comes with Randori against itself, or an exam that is ma
 
 import argparse
 import json
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from randori.arena.match import play_match
 from randori.arena.suites import Suite, read_suite
 from randori.games.registry import load_game
 from randori.search.search import Move, SearchConfig
+from randori.search.symmetric import Turns
 
 
 class ByVisits(SearchPlayer):
@@ -43,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("game")
     parser.add_argument("--model")
+    parser.add_argument("--turns", default="auto", choices=get_args(Turns))
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--exploration", type=float, default=1.5)
     parser.add_argument("--fpu", type=float, default=0.1)
@@ -53,7 +56,7 @@ def main() -> None:
     parser.add_argument("--classes", default="", help="with commas; all of them if empty")
     given = parser.parse_args()
     game = load_game(given.game)
-    evaluator = load_evaluator(game, given.model, "auto")
+    evaluator = load_evaluator(game, given.model, "auto", given.turns)
     config = SearchConfig(given.simulations, given.exploration, given.fpu)
     agents = [
         Agent(name, game, kind(game, evaluator, config))

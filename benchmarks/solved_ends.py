@@ -8,6 +8,7 @@ before, and for the policy, the network is asked as ever. 42 stones leave it alo
 
 import argparse
 import json
+from typing import get_args
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.search.evaluator import Evaluator, Lane
 from randori.search.search import SearchConfig
+from randori.search.symmetric import Turns
 from randori.search.uniform import ArrayLane
 
 
@@ -65,11 +67,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stones", type=int, default=32)
     parser.add_argument("--model")
+    parser.add_argument("--turns", default="auto", choices=get_args(Turns))
     parser.add_argument("--simulations", type=int, default=600)
     parser.add_argument("--classes", default="", help="with commas; all of them if empty")
     given = parser.parse_args()
     game = load_game("connect4")
-    evaluator = SolvedEvaluator(game, load_evaluator(game, given.model, "auto"), given.stones)
+    network = load_evaluator(game, given.model, "auto", given.turns)
+    evaluator = SolvedEvaluator(game, network, given.stones)
     player = SearchPlayer(game, evaluator, SearchConfig(given.simulations))
     suite, wanted = read_suite(game, "connect4"), [c.strip() for c in given.classes.split(",")]
     asked = [one for one in suite.questions if not given.classes or one.kind in wanted]

@@ -133,7 +133,7 @@ def game(size: int = 7) -> Game:
         rules=Rules(start, legal, play, outcome, planes),
         constants={"SIZE": size, "WORDS": words, "FULL": np.array(full, dtype=np.uint64)},
         num_actions=cells, num_words=1 + 3 * words, num_planes=3, shape=(size, size),
-        longest=cells,
+        longest=cells, can_repeat=False,
         symmetries=cell_symmetries((identity, half_turn), (size, size), 3, cells),
         set_up=set_up,
     )  # fmt: skip

@@ -270,18 +270,18 @@ def test_every_agent_that_analyses_can_be_studied(connect4: Game, models: list[s
         assert replace(view) == study.look([])
 
 
-def test_a_network_that_sees_all_turns_is_studied_as_such(
-    connect4: Game, models: list[str]
-) -> None:
-    """What the explorer shows of ``turns=all`` is the mean over mirror images, as in matches."""
+def test_a_network_is_studied_as_its_turns_say(connect4: Game, models: list[str]) -> None:
+    """What the explorer shows of ``turns=all`` is the mean over mirror images, as in matches; that
+    is what a network does by itself in a game of two symmetries."""
 
     def priors(spec: str) -> list[float]:
         view = open_engine(spec, connect4, 0).first_sight(connect4.start())
         return [one.prior or 0.0 for one in sorted(view.branches, key=lambda one: one.action)]
 
-    plain, turned = priors(models[0]), priors(f"{models[0]},turns=all")
+    plain, turned = (priors(f"{models[0]},turns={turns}") for turns in ("none", "all"))
     assert turned == pytest.approx(turned[::-1], abs=1e-6)
     assert plain != pytest.approx(plain[::-1], abs=1e-3)
+    assert priors(models[0]) == turned
 
 
 def test_all_answers_that_win_at_once_are_shown_as_wins(connect4: Game) -> None:

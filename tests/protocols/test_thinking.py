@@ -165,4 +165,6 @@ def test_a_network_is_asked_as_its_options_say(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(thinking, "load_evaluator", load)
     for spec in ("az:RUN,turns=all,runtime=torch", "az:RUN"):
         open_mind(spec, GAME, np.random.default_rng(0))
-    assert seen == [(GAME, "RUN", "torch", "all"), (GAME, "RUN", "auto", "none")]
+    assert seen == [(GAME, "RUN", "torch", "all"), (GAME, "RUN", "auto", "auto")]
+    with pytest.raises(UserError, match="leave graph=yes out"):
+        open_mind("az:RUN,graph=yes", GAME, np.random.default_rng(0))

@@ -220,7 +220,15 @@ def test_the_agent_searches_a_graph() -> None:
     game = load_game("connect4")
     rng = np.random.default_rng(0)
     states = some_positions(game, (0, 4, 9))
-    player = load_agent("az:graph=yes,simulations=60", game)
+    player = load_agent(f"az:graph=yes,simulations=300,exploration={EXPLORATION}", game)
     many = player.act(states, rng)
+    trees = player.player.search_all(states).trees
+    shared = 0
+    for slot in range(len(states)):
+        tree = tree_of(trees, slot)
+        edges = [e for node in range(tree.used[NODES]) for e in live_edges(tree, node)]
+        children = [tree.edges[e].child for e in edges if tree.edges[e].child != NONE]
+        shared += len(children) - len(set(children))
+    assert shared > 0, "no node stands below two"
     alone = [player.analyse(Position(game, state)).best.action for state in states]
     assert many.tolist() == alone

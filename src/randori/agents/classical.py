@@ -182,7 +182,7 @@ def load_values(game: Game, path: str, runtime: str) -> Values:
     """Read a value function: a run folder or a model file, as ``az`` takes it."""
     from randori.agents.network import load_evaluator
 
-    return EvaluatorValues(game, load_evaluator(game, path, runtime))
+    return EvaluatorValues(game, load_evaluator(game, path, runtime, "none"))
 
 
 def alphabeta(

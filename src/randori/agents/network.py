@@ -1,6 +1,8 @@
 """Agents with a trained network inside: with search (`az`) or at first sight (`policy`)."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +14,17 @@ from randori.search.evaluator import Evaluator
 from randori.search.past import Past
 from randori.search.search import Analysis, Move, Search, SearchConfig
 from randori.search.symmetric import Turns, in_turns
+from randori.spec import Spec
 
 SINGLE_LEAVES = 4
 """Leaves in flight when there is one position to think about: a batch of 4 costs little more
 than a batch of 1, and more would spread the search too thin."""
+
+
+def expect_tree(spec: Spec, options: Mapping[str, Any]) -> None:
+    """Refuse a graph where a tree is shown or kept from move to move."""
+    if options.get("graph"):
+        raise UserError(f"{spec}: this grows a tree: leave graph=yes out")
 
 
 class SearchPool:
@@ -136,7 +145,7 @@ def az(
     if graph and game.can_repeat:
         raise UserError(
             f"positions of {game.name} may come again, and what that means depends on the way: "
-            "graph=no"
+            "graph=no (where they cannot, the game should say can_repeat=False)"
         )
     config = SearchConfig(simulations, exploration, fpu, solve)
     evaluator = load_evaluator(game, value, runtime, turns)
@@ -172,10 +181,10 @@ class PolicyPlayer:
 
 def policy(game: Game, value: str | None, *, runtime: str = "auto") -> PolicyPlayer:
     """Play a trained network's first choice, without search: ``policy:RUN``, or ours."""
-    return PolicyPlayer(game, load_evaluator(game, value, runtime))
+    return PolicyPlayer(game, load_evaluator(game, value, runtime, "none"))
 
 
-def load_evaluator(game: Game, path: str | None, runtime: str, turns: Turns = "none") -> Evaluator:
+def load_evaluator(game: Game, path: str | None, runtime: str, turns: Turns) -> Evaluator:
     """Read a model and put it on a runtime; it must have been trained for this game."""
     from randori.agents.models import load_network, shipped_model, signature_of
     from randori.networks.choose import make_evaluator

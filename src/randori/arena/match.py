@@ -111,7 +111,7 @@ class MatchResult:
 
         Less than `fresh` where some games were repeated more often than others.
         """
-        return len(self.games) ** 2 / max(1, sum(self._repeats))
+        return count_effective(len(self.games), sum(self._repeats))
 
     @cached_property
     def _repeats(self) -> list[int]:
@@ -152,6 +152,11 @@ def repeats(games: Iterable[tuple[Hashable, Sequence[int]]]) -> list[int]:
         followed.setdefault(opening, Counter())[tuple(moves)] += 1
     times = {key: found.total() if len(found) == 1 else 1 for key, found in followed.items()}
     return [times[opening] for opening in openings]
+
+
+def count_effective(games: int, times: int) -> float:
+    """Return how many games without repetitions are as sure (Kish); `times` adds up `repeats`."""
+    return games**2 / max(1, times)
 
 
 def count_fresh(times: Iterable[int]) -> int:

@@ -43,7 +43,10 @@ class Result(NamedTuple):
 def sequential_elo(
     results: Iterable[Result], *, start: float = START, k: float = K
 ) -> dict[str, float]:
-    """Rate agents game by game: R + K(S − E) (paper A prints the sign the other way round)."""
+    """Rate agents game by game: R + K(S − E) (paper A prints the sign the other way round).
+
+    Games that repeat others count like all.
+    """
     ratings: dict[str, float] = {}
     for first, second, score, _ in results:
         gap = ratings.setdefault(second, start) - ratings.setdefault(first, start)

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from randori.arena.match import count_fresh, repeats, score_interval
+from randori.arena.match import count_effective, count_fresh, repeats, score_interval
 from randori.arena.ratings import Ratings, Result, rate, sequential_elo
 from randori.arena.store import Store, StoredGame, as_record, without_replays, write_csv
 from randori.arena.tournament import Plan
@@ -53,7 +53,7 @@ class Score:
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval of the score, as wide as games that repeat others make it."""
-        return score_interval(self.share, self.games**2 / max(1, self.times))
+        return score_interval(self.share, count_effective(self.games, self.times))
 
 
 def run_ratings(
@@ -95,8 +95,11 @@ def run_ratings(
         print_json(rows)
     else:
         print(f"{game.spec}: {some(len(ratings.agents), 'agent')}, {some(len(games), 'game')}")
-        print_elo(rows) if by_elo else print_ratings(ratings, scores)
-        note_repeats(results)
+        if by_elo:
+            print_elo(rows)
+        else:
+            print_ratings(ratings, scores)
+            note_repeats(results)
     if csv_file is not None:
         atomic.write_text(csv_file, ratings_csv(rows))
     if export is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from randori.agents.network import load_evaluator
+from randori.agents.network import expect_tree, load_evaluator
 from randori.agents.registry import agent_factory, load_agent
 from randori.errors import UserError
 from randori.explorer.analyses import AnalysisEngine
@@ -28,8 +28,7 @@ def open_engine(text: str, game: Game, seed: int) -> Engine:
 
 
 def _open_puct(spec: Spec, game: Game, options: dict[str, Any], seed: int) -> Engine:
-    if options.get("graph"):
-        raise UserError(f"{spec}: what is shown here is a tree: leave graph=yes out")
+    expect_tree(spec, options)
     known = {key: options[key] for key in SearchConfig.__dataclass_fields__ if key in options}
     config = SearchConfig(**known)
     evaluator = load_evaluator(game, spec.value, options["runtime"], options.get("turns", "none"))

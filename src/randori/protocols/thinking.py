@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from randori.agents.agent import Agent
-from randori.agents.network import SINGLE_LEAVES, draw_move, load_evaluator
+from randori.agents.network import SINGLE_LEAVES, draw_move, expect_tree, load_evaluator
 from randori.agents.registry import agent_factory, load_agent
 from randori.errors import UserError
 from randori.games.game import Game
@@ -112,6 +112,7 @@ class PuctGrowth:
     """A network and its search."""
 
     def __init__(self, game: Game, spec: Spec, options: Mapping[str, Any]) -> None:
+        expect_tree(spec, options)
         known = {key: options[key] for key in SearchConfig.__dataclass_fields__ if key in options}
         evaluator = load_evaluator(
             game, spec.value, options["runtime"], options.get("turns", "none")

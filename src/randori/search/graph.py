@@ -81,7 +81,7 @@ def follow_graph(tree: Tree, node: int, edge: int) -> int:
     return child
 
 
-def worth_of(tree: Tree, node: int) -> np.float32:
+def node_worth(tree: Tree, node: int) -> np.float32:
     """Return what is proven of a node, or the mean of its own value and what its moves are worth.
 
     Moves that are proven to lose count for nothing, because they are never played.
@@ -113,7 +113,7 @@ def back_up_graph(tree: Tree, node: int, value: np.float32, solve: bool) -> None
         if solve and proven != UNKNOWN and tree.nodes[parent].proven == UNKNOWN:
             settle(tree, parent, edge, proven)
         if tree.edges[edge].q != NEVER:
-            tree.edges[edge].q = -worth_of(tree, node)
+            tree.edges[edge].q = -node_worth(tree, node)
         node = parent
         parent = wide(tree.nodes[node].parent)
 

@@ -88,7 +88,8 @@ class Analysis:
     line: Sequence[int]
     """the actions that the search expects"""
     evaluations: int = 0
-    """what the evaluator was asked since the roots were set, for all of them together"""
+    """positions that the evaluator was asked about since the roots were set, for all of them
+    together; one that it looks at in several ways counts once"""
 
     @property
     def best(self) -> Move:

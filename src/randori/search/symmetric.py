@@ -18,25 +18,30 @@ from randori.search.evaluator import Evaluator, Lane
 from randori.search.uniform import ArrayLane
 
 Turns = Literal["auto", "none", "random", "all"]
-FEW = 2
-"""A game with no more symmetries than this has its positions shown in every way, unless somebody
-says otherwise: twice the evaluations are then worth what twice the simulations are."""
 
 
 def in_turns(game: Game, inner: Evaluator, turns: Turns) -> Evaluator:
-    """Return an evaluator that asks `inner` about positions in these ways."""
+    """Return an evaluator that asks `inner` about positions in these ways.
+
+    By itself a game of two symmetries has both: `docs/results/models.md` says what that is worth.
+    """
     if turns == "auto":
-        logits = turned_logits(game.symmetries.actions, game.factors, game.num_logits)
-        is_worth_it = 1 < len(game.symmetries) <= FEW and logits is not None
-        turns = "all" if is_worth_it else "none"
+        turns = "all" if len(game.symmetries) == 2 and turns_of(game) is not None else "none"
     return inner if turns == "none" else SymmetricEvaluator(game, inner, turns)
+
+
+def turns_of(game: Game) -> Table | None:
+    """Return where logits go under each symmetry; None where they do not stay factors."""
+    return turned_logits(game.symmetries.actions, game.factors, game.num_logits)
 
 
 class SymmetricEvaluator:
     """Asks `inner` about turned positions and turns its answers back."""
 
-    def __init__(self, game: Game, inner: Evaluator, turns: Turns, seed: int = 0) -> None:
-        logits = turned_logits(game.symmetries.actions, game.factors, game.num_logits)
+    def __init__(
+        self, game: Game, inner: Evaluator, turns: Literal["random", "all"], seed: int = 0
+    ) -> None:
+        logits = turns_of(game)
         if logits is None:
             raise UserError(f"the moves of {game.name} do not turn factor by factor: turns=none")
         self.name = f"{inner.name}, turns: {turns}"
