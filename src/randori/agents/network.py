@@ -24,7 +24,7 @@ than a batch of 1, and more would spread the search too thin."""
 def expect_tree(spec: Spec, options: Mapping[str, Any]) -> None:
     """Refuse a graph where a tree is shown or kept from move to move."""
     if options.get("graph"):
-        raise UserError(f"{spec}: this grows a tree: leave graph=yes out")
+        raise UserError(f"{spec}: here a search is kept as a tree from move to move: leave graph=yes out")
 
 
 class SearchPool:
@@ -145,7 +145,7 @@ def az(
     if graph and game.can_repeat:
         raise UserError(
             f"positions of {game.name} may come again, and what that means depends on the way: "
-            "graph=no (where they cannot, the game should say can_repeat=False)"
+            "graph=no"
         )
     config = SearchConfig(simulations, exploration, fpu, solve)
     evaluator = load_evaluator(game, value, runtime, turns)
