@@ -24,7 +24,7 @@ than a batch of 1, and more would spread the search too thin."""
 def expect_tree(spec: Spec, options: Mapping[str, Any]) -> None:
     """Refuse a graph where a tree is shown or kept from move to move."""
     if options.get("graph"):
-        raise UserError(f"{spec}: here a search is kept as a tree from move to move: leave graph=yes out")
+        raise UserError(f"{spec}: here searches are kept as trees: leave graph=yes out")
 
 
 class SearchPool:
