@@ -21,7 +21,7 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.group import Group
 from randori.learners.settings import SelfPlayConfig
-from randori.networks.lanes import to_bytes
+from randori.networks.compact import to_bytes
 from randori.search.search import SearchConfig
 from randori.search.uniform import ArrayLane
 
@@ -48,7 +48,8 @@ class DrawnByteLane(DrawnLane):
 
     def __init__(self, game: Game, batch: int, spread: float) -> None:
         super().__init__(game, batch, spread)
-        self.logits = to_bytes(torch.from_numpy(self.logits), game.factor_sizes).numpy()
+        octets = to_bytes(torch.from_numpy(self.logits), game.factor_sizes).numpy()
+        self.logits = octets[:, : game.num_compact].copy()
 
 
 class DrawnEvaluator:

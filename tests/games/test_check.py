@@ -238,8 +238,12 @@ def swapped_planes(state: State, words: NDArray[np.uint64]) -> None:
 
 
 def sides_swapped() -> Game:
-    game = load_game("shobu")
+    game = unmarked(load_game("shobu"))
     return replace(game, rules=game.rules._replace(planes=swapped_planes))
+
+
+def unmarked(game: Game) -> Game:
+    return replace(game, marks=np.zeros(0, dtype=np.int32), most_marked=())
 
 
 def refuses(cells: str, side: int) -> State:
@@ -336,6 +340,11 @@ def changed(table: NDArray[np.int32], row: int, value: int) -> NDArray[np.int32]
     return table
 
 
+def marked(marks: list[int], *most: int) -> Game:
+    """Tic-tac-toe whose logits matter where these cells are taken."""
+    return replace(GAME, marks=np.array(marks, dtype=np.int32), most_marked=most)
+
+
 def upside_down() -> Game:
     game = load_game("connect4")
     tables = symmetries((identity, flip), game.shape, 2, 7, lambda cells: cells[:0])
@@ -385,6 +394,14 @@ BROKEN: list[tuple[str, Game, str]] = [
      "expected parts in -1..5, found 6..6"),
     ("facts", replace(GAME, subheads=(3, 3), parts=PARTS_TWICE),
      "expected every part of a logit once, found [[4, 4]]"),
+    ("facts", marked(8 * [0], 9), "expected marks of (9,), found (8,)"),
+    ("facts", marked(8 * [0] + [18], 9), "expected marks in 0..17, found 0..18"),
+    ("facts", marked(8 * [1] + [0], 9), "expected marks to ascend in a factor"),
+    ("facts", marked(9 * [0], 10), "expected most_marked of 1 numbers from 1 to their"),
+    ("facts", marked(9 * [0]), "expected most_marked of 1 numbers from 1 to their"),
+    ("facts", replace(GAME, most_marked=(9,)), "expected most_marked of 0 numbers"),
+    ("weigh", marked(9 * [0], 9), "expected marks at all logits of what is legal, found [0, 1"),
+    ("weigh", replace(load_game("shobu"), most_marked=(88, 120)), "at most (88, 120) logits with"),
     ("facts", with_rules(play=plays_nothing, outcome=after_four, legal=none_after_four),
      "expected no position twice, as can_repeat=False says"),
     ("kernels", with_rules(play=index_too_far),

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
+from randori.agents.models import signature_of
 from randori.games.dice import seed_dice
 from randori.games.game import Game
 from randori.games.kernels import specialise
@@ -18,8 +20,9 @@ from randori.learners.group import Group
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import play_on
 from randori.learners.yields import FinishedGame
-from randori.networks.lanes import to_bytes
-from randori.search.byte_logits import BYTE_KERNELS
+from randori.networks.compact import Compactor
+from randori.networks.planes import unpack
+from randori.search.byte_logits import byte_kernels
 from randori.search.evaluator import STEPS, measure_rate, selfplay_lane
 from randori.search.search import SearchConfig
 from randori.search.tree import make_trees
@@ -43,13 +46,21 @@ class ByteLane:
 
     def __init__(self, game: Game, inner: Any) -> None:
         self.states, self.words, self.values = inner.states, inner.words, inner.values
-        self.logits: Any = np.zeros(inner.logits.shape, np.uint8)
-        self._inner, self._factors = inner, game.factor_sizes
+        self.logits: Any = np.zeros((len(inner.values), game.num_compact), np.uint8)
+        self._game, self._inner, self._signature = game, inner, signature_of(game)
+        self._compact = Compactor(self._signature, torch.device("cpu"))
 
     def launch(self, count: int) -> None:
         self._inner.launch(count)
+        self.logits[:] = self._octets()
+
+    def _octets(self) -> NDArray[np.uint8]:
         said = torch.from_numpy(SPREAD * self._inner.logits)
-        self.logits[:] = to_bytes(said, self._factors).numpy()
+        octets: NDArray[np.uint8] = self._compact(said, self._planes()).numpy()
+        return octets
+
+    def _planes(self) -> torch.Tensor:
+        return unpack(torch.from_numpy(self.words.view(np.int64)), self._signature)
 
     def wait(self) -> None:
         self._inner.wait()
@@ -63,8 +74,17 @@ class RoundedLane(ByteLane):
         self.logits = np.zeros(inner.logits.shape, np.float32)
 
     def launch(self, count: int) -> None:
-        super().launch(count)
-        self.logits /= -STEPS
+        self._inner.launch(count)
+        octets, game = self._octets(), self._game
+        if not len(game.marks):
+            self.logits[:] = octets / -STEPS
+            return
+        cells = self._planes().flatten(1).numpy() > 0
+        ends, begins = np.cumsum((0, *game.factor_sizes)), np.cumsum((0, *game.most_marked))
+        for row in range(len(octets)):
+            for f, begin in enumerate(begins[:-1]):
+                own = ends[f] + np.flatnonzero(cells[row][game.marks[ends[f] : ends[f + 1]]])
+                self.logits[row, own] = octets[row, begin : begin + len(own)] / -STEPS
 
 
 class Rounded:
@@ -172,7 +192,7 @@ def test_play_on_over_bytes_compiled_as_plain(hashed: Build) -> None:
     game = game_of("tictactoe")
     config = replace(CONFIG, noise_share=0.0, search=SearchConfig(12, cache_mb=0.01))
     fast, slow = (Group(game, Terse(game, hashed(game)), config, seed_dice(1, 4)) for _ in range(2))
-    slow._step = specialise(play_on, game._bindings.filled(BYTE_KERNELS), compiled=False)
+    slow._step = specialise(play_on, game._bindings.filled(byte_kernels(game)), compiled=False)
     with np.errstate(over="ignore"):
         for _ in range(60):
             fast.step()

@@ -1,15 +1,21 @@
 """Logits as bytes: what a card writes, and what self-play reads from it."""
 
+from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
+from randori.agents.models import signature_of
+from randori.games.game import Game
 from randori.games.registry import load_game
-from randori.networks.lanes import to_bytes
-from randori.search.byte_logits import hear_bytes
+from randori.networks.compact import Compactor, to_bytes
+from randori.networks.planes import unpack
+from randori.search.byte_logits import hear_bytes, hear_marked
 from randori.search.evaluator import STEPS
 
 Logits = NDArray[np.float32]
@@ -28,7 +34,12 @@ def encode(logits: Logits, factors: tuple[int, ...] = FACTORS) -> NDArray[np.uin
 
 
 def decode(octets: NDArray[np.uint8]) -> Logits:
-    return np.array([hear_bytes(row, np.zeros(len(row), np.float32)) for row in octets])
+    return np.array([hear(row, np.zeros(len(row), np.float32)) for row in octets])
+
+
+def hear(octets: NDArray[np.uint8], said: Logits) -> Logits:
+    tree: Any = None  # what comes of every logit needs no position
+    return hear_bytes(tree, 0, octets, said)
 
 
 def below_best(logits: Logits, factors: tuple[int, ...] = FACTORS) -> Logits:
@@ -86,4 +97,51 @@ def test_what_is_no_number_becomes_some_byte(logit: float) -> None:
 def test_what_was_not_kept_says_nothing() -> None:
     """Trees keep no logits where there are too many of them."""
     said = np.ones(3, np.float32)
-    assert hear_bytes(np.zeros(0, np.uint8), said).tolist() == [1, 1, 1]
+    assert hear(np.zeros(0, np.uint8), said).tolist() == [1, 1, 1]
+
+
+def expect_marked_alone(game: Game, states: NDArray[np.uint64]) -> None:
+    """What comes of all logits is what each position has use for, below the best of that."""
+    said = draw(len(states), game.factor_sizes)
+    words = np.zeros((len(states), game.input_words), np.uint64)
+    for state, row in zip(states, words, strict=True):
+        game.plain.planes(state, row)
+    signature = signature_of(game)
+    planes = unpack(torch.from_numpy(words.view(np.int64)), signature)
+    octets = Compactor(signature, torch.device("cpu"))(torch.from_numpy(said), planes).numpy()
+    assert octets.shape == (len(states), game.num_compact)
+    assert octets.dtype == np.uint8
+    seen, hear = planes.flatten(1).numpy() > 0, game.uncompiled(hear_marked)
+    ends = np.cumsum((0, *game.factor_sizes))
+    for state, row, logits, cells in zip(states, octets, said, seen, strict=True):
+        spoilt = np.full(game.num_logits + game.runs.span, np.nan, np.float32)
+        tree: Any = SimpleNamespace(states=state[None])
+        found = hear(tree, 0, row, spoilt)
+        for first, end in pairwise(ends):
+            own = first + np.flatnonzero(cells[game.marks[first:end]])
+            assert len(own), "every factor is asked about"
+            expected = logits[own] - logits[own].max()
+            assert np.abs(found[own] - expected).max() <= 0.5 / STEPS + 1e-4
+
+
+def test_only_logits_of_stones_come_and_each_finds_its_place() -> None:
+    game = load_game("shobu")
+    expect_marked_alone(game, game.placements(np.random.default_rng(2), 100))
+
+
+def test_marks_in_any_word_of_any_plane() -> None:
+    """A made-up game on a board of 81 cells, with runs of one to three logits in three factors."""
+    rng = np.random.default_rng(3)
+    marks = [np.repeat(cells, rng.integers(1, 4, len(cells))) for cells in
+             (np.arange(0, 162, 5), np.arange(60, 70), np.arange(100, 162, 2))]  # fmt: skip
+    go = load_game("go:size=9")
+    sizes = tuple(map(len, marks))
+    game = replace(
+        go, marks=np.concatenate(marks).astype(np.int32), factor_sizes=sizes, most_marked=sizes,
+        factors=np.zeros((go.num_actions, 3), dtype=np.int32),
+    )  # fmt: skip
+    states = np.tile(go.new_state(), (6, 1))
+    for state in states:
+        for _ in range(60):
+            go.plain.play(state, int(rng.choice(go.legal_actions(state)[:-1])))  # no pass
+    expect_marked_alone(game, states)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -11,14 +12,20 @@ from numpy.typing import NDArray
 from torch import nn
 
 from randori.networks import Signature
+from randori.networks.compact import Compactor
 from randori.networks.cuda_runtime import CudaEvaluator, graph_sizes
-from randori.networks.lanes import evaluate, to_bytes
+from randori.networks.lanes import evaluate
+from randori.networks.planes import unpack
 
 Build = Callable[..., nn.Module]
 Draw = Callable[..., NDArray[np.uint64]]
 
 CONNECT4 = Signature(2, 6, 7, (7,))
 MANY = Signature(2, 6, 7, (100, 200))
+MARKED = replace(
+    MANY, marks=(*np.sort(np.arange(100) % 42), *np.sort(np.arange(200) % 84)),
+    most_marked=(80, 150), compact_width=240,
+)  # fmt: skip
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
@@ -71,10 +78,13 @@ def test_many_threads_with_two_lanes_each(seasoned: Build, random_words: Draw) -
 
 
 @needs_gpu
+@pytest.mark.parametrize("signature", [MANY, MARKED], ids=["all", "marked"])
 @pytest.mark.parametrize("count", [64, 13, 1])
-def test_many_logits_come_as_bytes(seasoned: Build, random_words: Draw, count: int) -> None:
-    evaluator = CudaEvaluator(seasoned(MANY, 1), MANY)
-    words = random_words(MANY, 64)
+def test_many_logits_come_as_bytes(
+    seasoned: Build, random_words: Draw, count: int, signature: Signature
+) -> None:
+    evaluator = CudaEvaluator(seasoned(signature, 1), signature)
+    words = random_words(signature, 64)
     lane = evaluator.compact_lane(64)
     lane.words[:] = words
     lane.launch(count)
@@ -84,7 +94,9 @@ def test_many_logits_come_as_bytes(seasoned: Build, random_words: Draw, count: i
     wide.words[:] = words
     wide.launch(count)
     wide.wait()
-    expected = to_bytes(torch.from_numpy(wide.logits[:count]), MANY.factors).numpy()
+    planes = unpack(torch.from_numpy(words[:count].view(np.int64)), signature)
+    compactor = Compactor(signature, torch.device("cpu"))
+    expected = compactor(torch.from_numpy(wide.logits[:count]), planes).numpy()
     assert lane.logits.dtype == np.uint8
     np.testing.assert_array_equal(lane.logits[:count], expected)
     np.testing.assert_array_equal(lane.values[:count], wide.values[:count])

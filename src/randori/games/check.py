@@ -153,6 +153,27 @@ def _check_heads(trial: Trial) -> None:
         rows = [[part for part in row if part >= 0] for row in parts.tolist()]
         twice = [row for row in rows if len(set(row)) < len(row)]
         trial.uphold("facts", not twice, "every part of a logit once", twice[:1])
+    _check_marks(trial)
+
+
+def _check_marks(trial: Trial) -> None:
+    """What tells which logits a position has use for."""
+    game, marks, sizes = trial.game, trial.game.marks, trial.game.factor_sizes
+    shape = (game.num_logits,) if len(marks) else (0,)
+    trial.uphold("facts", marks.shape == shape, f"marks of {shape}", marks.shape)
+    numbers = len(sizes) if len(marks) else 0
+    is_right = len(game.most_marked) == numbers and all(
+        1 <= most <= size for most, size in zip(game.most_marked, sizes, strict=False)
+    )
+    expected = f"most_marked of {numbers} numbers from 1 to their factor's size"
+    trial.uphold("facts", is_right, expected, game.most_marked)
+    if not len(marks):
+        return
+    bits = game.num_planes * game.cells
+    is_inside = bool(((marks >= 0) & (marks < bits)).all())
+    trial.uphold("facts", is_inside, f"marks in 0..{bits - 1}", f"{marks.min()}..{marks.max()}")
+    for own in np.split(marks, np.cumsum(sizes)[:-1]):
+        trial.uphold("facts", bool((np.diff(own) >= 0).all()), "marks to ascend in a factor", own)
 
 
 def _check_functions(trial: Trial) -> None:
@@ -230,6 +251,8 @@ def _look(trial: Trial) -> View:
     bits = bits_of(game, view.words)
     outside = bits[:, game.cells :].any()
     trial.uphold("planes", not outside, f"bits of {game.cells} cells", "a bit beyond them")
+    if len(game.marks):
+        _check_use(trial, view, bits[:, : game.cells].ravel()[game.marks])
     mine, theirs = bits[: 2 * game.stone_planes].reshape(2, -1)
     both = np.flatnonzero(mine & theirs)
     trial.uphold("planes", not len(both), "the two sides apart", f"stones of both at bits {both}")
@@ -300,6 +323,17 @@ def _check_weigh(trial: Trial, view: View) -> None:
     expected = _weighed(game, view.legal)
     found = list(zip(actions[:count].tolist(), odds[:count].tolist(), strict=True))
     trial.uphold("weigh", found == expected, f"{expected} from weigh", found)
+
+
+def _check_use(trial: Trial, view: View, are_marked: NDArray[np.bool_]) -> None:
+    """See that all logits of legal actions are among those that come, and that these have room."""
+    game = trial.game
+    without = [action for action in view.legal if not are_marked[game.factors[action]].all()]
+    trial.uphold("weigh", not without, "marks at all logits of what is legal", without)
+    parts = np.split(are_marked, np.cumsum(game.factor_sizes)[:-1])
+    counts = tuple(int(part.sum()) for part in parts)
+    has_room = all(count <= most for count, most in zip(counts, game.most_marked, strict=True))
+    trial.uphold("weigh", has_room, f"at most {game.most_marked} logits with marks", counts)
 
 
 def _check_position_text(trial: Trial, view: View) -> None:

@@ -14,6 +14,7 @@ from randori.errors import UserError
 from randori.games import rules as placeholders
 from randori.games.kernels import Bindings, State, specialise
 from randori.games.look import PLAIN, Look
+from randori.games.marks import Runs, runs_of
 from randori.games.rules import Rules
 from randori.games.symmetry import NO_SYMMETRIES, Symmetries, Table, no_turns
 
@@ -88,6 +89,11 @@ class Game:
     spots: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     """[P] where a logit stands in the planes of a convolution: plane * cells + cell of `shape`;
     none given stands for nowhere, so that networks have logits without a place."""
+    marks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """[P] without which cell of its planes, numbered as spots are, a position has no use for a
+    logit; within a factor they ascend. None given stands for use everywhere."""
+    most_marked: tuple[int, ...] = ()
+    """How many logits of each factor a position has use for at most, where there are marks."""
     subheads: tuple[int, ...] = ()
     """Logits of each sub-head of a policy without planes; none given stands for the factors."""
     parts: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), dtype=np.int32))
@@ -214,6 +220,16 @@ class Game:
         """Width of the policy output."""
         return sum(self.factor_sizes)
 
+    @property
+    def num_compact(self) -> int:
+        """Width of a policy output that leaves out what does not matter, if the game says what."""
+        return self.runs.width if len(self.marks) else self.num_logits
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Where the logits stand that matter to a position."""
+        return runs_of(self.marks, self.factor_sizes, self.most_marked, self.cells)
+
     def start(self) -> "Position":
         """Return the first position."""
         from randori.games.position import Position
@@ -237,12 +253,19 @@ class Game:
 
     @property
     def _bindings(self) -> Bindings:
+        runs = self.runs
         facts = {
             "NUM_ACTIONS": self.num_actions,
             "MOST_LEGAL": self.most_legal,
             "NUM_LOGITS": self.num_logits,
             "FACTORS": self.factors.astype(np.uint16),
             "NUM_FACTORS": self.factors.shape[1],
+            "RUN_MASKS": runs.masks,
+            "RUN_FIRST": runs.first,
+            "RUN_LENGTH": runs.length,
+            "RUN_BEGINS": runs.begins,
+            "NUM_RUN_WORDS": runs.masks.shape[1],
+            "RUN_SPAN": runs.span,
             "LONGEST": self.longest,
             "STATE_WORDS": self.num_words,
             "INPUT_WORDS": self.input_words,

@@ -103,12 +103,24 @@ COLUMN = (RANK + ROOM[:, None] * (np.arange(64) >= 32)).astype(np.uint8)
 """[16, 64] what an aggressive square adds to it (lower board first)."""
 
 
+BIT = (
+    16 * (2 * (np.arange(64) // 32) + np.arange(64) // 4 % 2)
+    + 4 * (3 - np.arange(64) // 8 % 4)
+    + np.arange(64) % 4
+)
+"""[64] the bit of the mover's planes that shows a square."""
+
+
 def _numbered(first: int, squares: int) -> NDArray[np.uint16]:
-    """Number pairs of a kind and one of the lowest `squares` in FROM, from `first` on."""
-    is_from = FROM[:, None] >> np.arange(squares, dtype=np.uint64) & U1 == U1
-    numbers = np.zeros((16, squares), dtype=np.uint16)
+    """Number pairs of a kind and one of the lowest `squares` in FROM, from `first` on.
+
+    The kinds of one square follow each other: they matter if the mover has a stone there.
+    """
+    order = np.argsort(BIT[:squares])
+    is_from = FROM >> order[:, None].astype(np.uint64) & U1 == U1
+    numbers = np.zeros((squares, 16), dtype=np.uint16)
     numbers[is_from] = first + np.arange(is_from.sum())
-    return numbers
+    return numbers[np.argsort(order)].T.copy()
 
 
 FACTOR_SIZES = (2 * int(ROOM.sum()), 4 * int(ROOM.sum()))
@@ -118,6 +130,9 @@ That of paper A has one for each square, direction and distance by itself; then 
 another way than others, and searches overrule it in six of ten positions."""
 PASSIVE, AGGRESSIVE = _numbered(0, 32), _numbered(FACTOR_SIZES[0], 64)
 """[16, squares] their places."""
+MOST_KINDS = 11
+"""Of a square in the middle of its board, of which there are as many as stones."""
+MOST_MARKED = (2 * MOST_STONES * MOST_KINDS, 4 * MOST_STONES * MOST_KINDS)
 
 
 def action_of(kind: int, passive: int, aggressive: int) -> int:
@@ -456,9 +471,7 @@ def _symmetries() -> Symmetries:
 def _seen() -> Table:
     """Tabulate the bit of the mover's planes that shows a cell to each side."""
     squares = np.arange(64) ^ 56
-    sides = np.stack([squares, 63 - squares])
-    board = sides // 32 * 2 + sides % 8 // 4
-    return (16 * board + 4 * (3 - sides // 8 % 4) + sides % 4).astype(np.int32)
+    return BIT[np.stack([squares, 63 - squares])].astype(np.int32)
 
 
 SEEN = _seen()
@@ -482,9 +495,17 @@ def _spots() -> NDArray[np.int32]:
     """Give a plane to each board and kind, passive stones behind aggressive ones; see `planes`."""
     spots = np.zeros(sum(FACTOR_SIZES), dtype=np.int32)
     for logit, kind, square, is_passive in _stones():
-        plane = 16 * (square // 32 * 2 + square // 4 % 2) + kind + 64 * is_passive
-        spots[logit] = 16 * plane + 4 * (3 - square // 8 % 4) + square % 4
+        board, cell = divmod(int(BIT[square]), 16)
+        spots[logit] = 16 * (16 * board + kind + 64 * is_passive) + cell
     return spots
+
+
+def _marks() -> NDArray[np.int32]:
+    """Give the bit of its stone to each logit."""
+    marks = np.zeros(sum(FACTOR_SIZES), dtype=np.int32)
+    for logit, _, square, _ in _stones():
+        marks[logit] = BIT[square]
+    return marks
 
 
 def _parts() -> NDArray[np.int32]:
@@ -537,7 +558,7 @@ def game(cap: int = 256) -> Game:
         symmetries=_symmetries(),
         factors=_factors(),
         factor_sizes=FACTOR_SIZES,
-        spots=_spots(),
+        spots=_spots(), marks=_marks(), most_marked=MOST_MARKED,
         subheads=SUBHEADS, parts=_parts(),
         board=(8, 8), seen=SEEN, sides="bw", rows_up=True, pushes=True,
         action_text=action_text,

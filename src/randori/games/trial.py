@@ -23,7 +23,7 @@ LAWS = {
     "repeatable": "the same call gives the same answer, whatever the buffers held before",
     "plies": "word 0 of the state is 0 at the start and 1 more after each play",
     "num_legal": "num_legal says how many actions legal finds",
-    "weigh": "weigh finds what legal finds, and adds up the logits of each action's factors",
+    "weigh": "weigh finds what legal finds, and adds up each action's logits, which have marks",
     "ending": "legal finds no action exactly when outcome says that the game is over",
     "may_end": "no action ends a game of which may_end says that none does",
     "actions": "the legal action ids are distinct and from [0, num_actions)",

@@ -15,7 +15,7 @@ from randori.learners.harvest import GAMES, NONE_MADE, ROWS, make_harvest
 from randori.learners.settings import SelfPlayConfig
 from randori.learners.slots import Habits, begin, make_slots, play_on, replant
 from randori.learners.yields import Batch, FinishedGame, Rows
-from randori.search.byte_logits import BYTE_KERNELS
+from randori.search.byte_logits import byte_kernels
 from randori.search.cache import make_cache
 from randori.search.evaluator import Evaluator, selfplay_lane
 from randori.search.puct import NO_HALVING, Knobs
@@ -72,13 +72,13 @@ class Group:
         are_bytes = lane.logits.dtype == np.uint8
         self._room = config.slots, nodes, edges, game, np.uint8 if are_bytes else np.uint16
         self._trees = make_trees(*self._room)
-        self._cache = make_cache(search.cache_mb, game.num_logits, lane.logits.dtype.type)
+        self._cache = make_cache(search.cache_mb, lane.logits.shape[1], lane.logits.dtype.type)
         self._slots = make_slots(game, config.slots, dice)
         self._harvest = make_harvest(game, config.slots)
         self._temperatures = temperature_table(config.temperature, game.longest)
         self._knobs, self._habits = knobs_of(config), habits_of(config)
         self._archive = make_archive(game, SIZE if config.archive else 0)
-        self._step = game.kernel(play_on, **(BYTE_KERNELS if are_bytes else {}))
+        self._step = game.kernel(play_on, **(byte_kernels(game) if are_bytes else {}))
         self.evaluations = 0
         self._handed_over = 0
         self._taken_at = monotonic()

@@ -12,8 +12,9 @@ from weakref import WeakSet
 import torch
 from torch import nn
 
+from randori.networks.compact import Compactor
 from randori.networks.config import Signature
-from randori.networks.lanes import HostArrays, parse_precision, to_bytes
+from randori.networks.lanes import HostArrays, parse_precision
 from randori.networks.layers import prepare
 from randori.networks.planes import unpack
 
@@ -41,6 +42,7 @@ class CudaEvaluator:
         index = torch.device(device).index
         self.device = torch.device("cuda", torch.cuda.current_device() if index is None else index)
         self.network = prepare(network, self.device, self.dtype)
+        self.compactor = Compactor(signature, self.device)
         self.order = threading.Lock()  # held while work is enqueued, never while it runs
         self.loaded: torch.cuda.Event = cuda.Event()  # the last load has reached the weights
         self.loaded.record(torch.cuda.current_stream(self.device))
@@ -66,7 +68,7 @@ class CudaEvaluator:
     def compact_lane(self, batch: int) -> "CudaLane":
         """Make a new lane whose logits are bytes where there are many, as `lane` makes others."""
         many = self.signature.num_logits >= MANY_LOGITS
-        return self._add(CudaLane(self, batch, torch.uint8 if many else torch.float32))
+        return self._add(CudaLane(self, batch, self.compactor if many else None))
 
     def _add(self, lane: "CudaLane") -> "CudaLane":
         with self.order:
@@ -78,10 +80,12 @@ class CudaLane(HostArrays):
     """A lane with a stream and a graph for each of a few batch sizes."""
 
     def __init__(
-        self, evaluator: CudaEvaluator, batch: int, said: torch.dtype = torch.float32
+        self, evaluator: CudaEvaluator, batch: int, compactor: Compactor | None = None
     ) -> None:
-        super().__init__(batch, evaluator.signature, pinned=True, said=said)
+        said = (torch.uint8, compactor.width) if compactor else (torch.float32, 0)
+        super().__init__(batch, evaluator.signature, True, *said)
         self._evaluator = evaluator
+        self._compactor = compactor
         self._device_words = torch.zeros_like(self.words_tensor, device=evaluator.device)
         self._stream: torch.cuda.Stream = cuda.Stream(evaluator.device)
         # The last launch has filled the pinned outputs.
@@ -128,9 +132,10 @@ class CudaLane(HostArrays):
         ours = self._evaluator
         words = self._device_words[:size]
         words.copy_(self.words_tensor[:size], non_blocking=True)
-        logits, values = ours.network(unpack(words, ours.signature, ours.dtype))
-        if self.logits_tensor.dtype == torch.uint8:
-            logits = to_bytes(logits, ours.signature.factors)
+        planes = unpack(words, ours.signature, ours.dtype)
+        logits, values = ours.network(planes)
+        if self._compactor is not None:
+            logits = self._compactor(logits, planes)
         self.logits_tensor[:size].copy_(logits, non_blocking=True)
         self.values_tensor[:size].copy_(values, non_blocking=True)
 

@@ -1,6 +1,5 @@
 """What the runtimes share: a lane's fixed host arrays, their common face, a one-off evaluation."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from randori.errors import UserError, nearest
 from randori.networks.config import Signature
-from randori.search.evaluator import STEPS, Evaluator
+from randori.search.evaluator import Evaluator
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
@@ -35,12 +34,13 @@ class HostArrays:
         signature: Signature,
         pinned: bool = False,
         said: torch.dtype = torch.float32,
+        width: int = 0,
     ) -> None:
         if batch < 1:
             raise ValueError(f"a lane needs at least one row, not {batch}")
         self.batch = batch
         self.words_tensor = _host((batch, signature.num_words), torch.int64, pinned)
-        self.logits_tensor = _host((batch, signature.num_logits), said, pinned)
+        self.logits_tensor = _host((batch, width or signature.num_logits), said, pinned)
         self.values_tensor = _host((batch,), torch.float32, pinned)
         self.states: NDArray[np.uint64] = np.zeros((batch, 0), np.uint64)
         self.words: NDArray[np.uint64] = self.words_tensor.numpy().view(np.uint64)
@@ -61,17 +61,6 @@ class HostArrays:
 
 def _host(shape: tuple[int, ...], dtype: torch.dtype, pinned: bool) -> Tensor:
     return torch.zeros(shape, dtype=dtype, pin_memory=pinned)
-
-
-def to_bytes(logits: Tensor, factors: Sequence[int]) -> Tensor:
-    """Write float32 logits [B, P] as bytes (`ByteLane`); what is no number is any byte."""
-    below = torch.empty_like(logits)
-    parts, rooms = (torch.split_with_sizes(whole, factors, 1) for whole in (logits, below))
-    for part, room in zip(parts, rooms, strict=True):
-        # Few operations over all logits, because each is a kernel of its own on a card.
-        best = part.amax(1, keepdim=True).mul_(STEPS).add_(0.5)  # half a step: bytes are cut off
-        torch.sub(best, part, alpha=STEPS, out=room)
-    return below.clamp_(max=255).to(torch.uint8)
 
 
 def parse_precision(precision: str) -> torch.dtype:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from randori.games.kernels import U0, U1, mix, wide
-from randori.games.rules import INPUT_WORDS, NUM_LOGITS
+from randori.games.rules import INPUT_WORDS
 
 
 class Cache(NamedTuple):
@@ -65,5 +65,5 @@ def remember(cache: Cache, key: np.uint64, value: np.float32, logits: NDArray[An
     cache.keys[place] = key
     cache.values[place] = value
     kept = cache.logits[place]
-    for p in range(NUM_LOGITS):
+    for p in range(len(kept)):
         kept[p] = logits[p]

@@ -231,7 +231,7 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         prefetch(trees.states[slot, path[path[0] - 5]], 0)
     if NUM_LOGITS <= MOST_LOGITS:
         kept = trees.logits[slot, trees.used[slot, NODES] - 1]
-        for p in range(0, NUM_LOGITS, LINE // kept.itemsize):
+        for p in range(0, len(kept), LINE // kept.itemsize):
             prefetch(kept, p)
 
 
@@ -329,9 +329,9 @@ def judge(
     tree.nodes[node].value = value
     tree.nodes[node].judged = 1
     if node == 0:
-        weigh_root(tree, hear(logits, tree.said), urgency_of(tree, node, knobs.fpu))
+        weigh_root(tree, hear(tree, node, logits, tree.said), urgency_of(tree, node, knobs.fpu))
     elif NUM_LOGITS > MOST_LOGITS:
-        open_node(tree, node, hear(logits, tree.said))
+        open_node(tree, node, hear(tree, node, logits, tree.said))
     else:
         keep_logits(tree, node, logits)
     back_up(tree, node, value, knobs.solve)

@@ -127,7 +127,7 @@ class Trees(NamedTuple):
     odds: NDArray[np.float32]
     """[A] scratch for the softmax"""
     said: NDArray[np.float32]
-    """[P] scratch for the logits of a node"""
+    """[P] scratch for the logits of a node, and room behind it (`marks.py`)"""
     order: NDArray[np.int64]
     """[most_legal] scratch for the order of moves, and for the answers to one"""
     past: NDArray[np.uint64]
@@ -166,7 +166,8 @@ def make_trees(
     slots: int, nodes: int, edges: int, game: Game, kept: type[np.unsignedinteger] = np.uint16
 ) -> Trees:
     """Allocate empty trees that keep logits as `kept`."""
-    kept_logits = game.num_logits if game.num_logits <= MOST_LOGITS else 0
+    width = game.num_compact if kept is np.uint8 else game.num_logits
+    kept_logits = width if game.num_logits <= MOST_LOGITS else 0
     moves = np.zeros((slots, edges), dtype=MOVE)
     return Trees(
         np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
@@ -182,7 +183,7 @@ def make_trees(
         np.zeros(nodes, dtype=np.int32),
         np.zeros(game.most_legal, dtype=np.float64),
         np.zeros(game.num_actions, dtype=np.float32),
-        np.zeros(game.num_logits, dtype=np.float32),
+        np.zeros(game.num_logits + game.runs.span, dtype=np.float32),
         np.zeros(game.most_legal, dtype=np.int64),
         np.zeros((slots, 0), dtype=np.uint64),
         np.zeros((slots, 1 + 3 * PATH), dtype=np.int32),
@@ -239,8 +240,10 @@ def tree_of(trees: Trees, slot: int) -> Tree:
 
 
 @inlined
-def hear(logits: NDArray[Any], said: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return what the evaluator says as float32; `said` is room for it, should that be needed."""
+def hear(
+    tree: Tree, node: int, logits: NDArray[Any], said: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return what the evaluator says of a node as float32; `said` is room for it, if need be."""
     return logits
 
 
