@@ -91,6 +91,11 @@ def test_the_position_of_paper_e(randori):
     [
         ("exam shobu shobu-mates", "who takes the exam? Add --agent"),
         ("exam shobu shobu-mate --agent random", "did you mean 'shobu-mates'?"),
+        ("exam shobu shobu-mate", "no such suite of shobu; did you mean 'shobu-mates'?"),
+        ("exam shobu shobu-mate --agent az:runs/none", "did you mean 'shobu-mates'?"),
+        ("exam othello shobu-mate", "no such suite of othello; known: othello-endgames"),
+        ("exam tictactoe x", "no such suite of tictactoe; there are none"),
+        ("exam othello connect4", "suite 'connect4' is for connect4, not for othello"),
         ("exam othello connect4 --agent random", "suite 'connect4' is for connect4, not for othe"),
         ("exam shobu connect4 --agent random", "not for shobu; there are shobu-mates, shobu-paper"),
         ("exam connect4 . --agent random", "suite '.' is a folder; expected a file of positions"),

@@ -82,14 +82,9 @@ def write_suite(suite: Suite) -> str:
 
 def read_suite(game: Game, name: str | Path) -> Suite:
     """Read a file, or the shipped suite of this name."""
-    path = find_suite(name)
-    if path.parent != SHIPPED:
-        return parse_suite(game, read_text(path), str(path))
-    if _header(path) != game.identity:
-        known = ", ".join(shipped_suites(game))
-        others = f"; there are {known}" if known else ""
-        raise UserError(f"suite {path.stem!r} is for {_header(path)}, not for {game.spec}{others}")
-    return parse_suite(game, read_text(path), f"suite {path.stem!r}")
+    path = find_suite(game, name)
+    where = f"suite {path.stem!r}" if path.parent == SHIPPED else str(path)
+    return parse_suite(game, read_text(path), where)
 
 
 def parse_suite(game: Game, text: str, where: str = "suite") -> Suite:
@@ -124,18 +119,21 @@ def shipped_suites(game: Game | None = None) -> dict[str, Path]:
     return {n: path for n, path in found.items() if game is None or _header(path) == game.identity}
 
 
-def find_suite(name: str | Path) -> Path:
-    """Return the path of a suite that is given by path or by name."""
-    shipped = shipped_suites()
+def find_suite(game: Game, name: str | Path) -> Path:
+    """Return the path of a suite that is given by path or by name; a shipped one is for `game`."""
+    shipped, known = shipped_suites(), shipped_suites(game)
     path = Path(name)
-    if path.is_file():
-        return path
     if path.is_dir() and str(name) not in shipped:
         raise UserError(f"suite {str(name)!r} is a folder; expected a file of positions, or a name")
-    if str(name) not in shipped:
-        known = f"there is no file of this name, and no such suite; {nearest(str(name), shipped)}"
-        raise UserError(f"suite {str(name)!r}: {known}")
-    return shipped[str(name)]
+    if not path.is_file():
+        if str(name) not in shipped:
+            there = f"there is no file of this name, and no such suite of {game.spec}"
+            raise UserError(f"suite {str(name)!r}: {there}; {nearest(str(name), known)}")
+        path = shipped[str(name)]
+    if path.parent == SHIPPED and path.stem not in known:
+        others = f"; there are {', '.join(known)}" if known else ""
+        raise UserError(f"suite {path.stem!r} is for {_header(path)}, not for {game.spec}{others}")
+    return path
 
 
 def read_text(path: Path) -> str:

@@ -13,7 +13,7 @@ from randori.agents.human import Departure, HumanPlayer
 from randori.agents.registry import load_agent
 from randori.arena.exam import BATCH, Answer, ExamResult, answer_in_turn, tally
 from randori.arena.suite_makers import MAKERS, make_suite
-from randori.arena.suites import Suite, read_suite, shipped_suites, write_suite
+from randori.arena.suites import Suite, find_suite, read_suite, shipped_suites, write_suite
 from randori.cli.gauge import SILENCE
 from randori.cli.match import expect_new_file
 from randori.cli.report import announced, clock, console, note, print_json, print_table, some
@@ -34,10 +34,11 @@ def run_exam(
     if name is None:
         list_suites(game, as_json)
         return
+    path = find_suite(game, name)  # a wrong name should not wait for a model
     if agent is None:
         raise UserError("who takes the exam? Add --agent, such as --agent uct:simulations=100")
     player = load_agent(agent, game)
-    suite = read_suite(game, name)
+    suite = read_suite(game, path)
     start = perf_counter()
     with announced(game.name):
         result, is_whole = take_or_stop(player, suite, seed)
