@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from randori.agents.models import SHIPPED
 from randori.cli.training import End, why_nothing_is_learnt
 from randori.learners.status import Counters
 
@@ -252,6 +253,36 @@ def test_foreign_models(randori, trained):
     assert "foreign.safetensors" in complaint
     complaint = randori("match", "connect4", f"az:{model}", "random", "-n", "2").complaint
     assert "holds a model for tictactoe, not for connect4" in complaint
+
+
+def test_an_export_replaces_nothing_unless_it_is_told_to(randori):
+    source, mine = SHIPPED / "othello-size6.safetensors", Path("mine.safetensors")
+    answer = randori("export", source, mine, "--json")
+    assert answer.json == {"file": "mine.safetensors", "bytes": mine.stat().st_size}
+    mine.write_bytes(b"dear")
+    refused = randori("export", source, mine)
+    assert refused.complaint == (
+        "mine.safetensors exists already; choose another name or add --force"
+    )
+    assert mine.read_bytes() == b"dear"
+    assert randori("export", "runs/none", mine, "--force").code == 2
+    assert mine.read_bytes() == b"dear"
+    forced = randori("export", source, mine, "--force")
+    assert (forced.code, mine.stat().st_size) == (0, answer.json["bytes"])
+    assert "use it as az:mine.safetensors" in forced.out
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("mine.pt", "mine.pt should end in .safetensors"),
+        ("no/mine.safetensors", "there is no folder 'no' for mine.safetensors"),
+        ("mine.safetensors", "runs/none"),
+    ],
+)
+def test_an_export_that_cannot_be_leaves_no_file(randori, target, words):
+    assert words in randori("export", "runs/none", target, "--force").complaint
+    assert list(Path().iterdir()) == []
 
 
 def test_two_trainers_do_not_meet(randori, run):

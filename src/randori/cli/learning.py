@@ -125,14 +125,20 @@ def openings(
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, checkpoint or model.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to: a .safetensors file.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is there already.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write a trained model for play alone, small enough to hand on."""
+    if file.suffix != ".safetensors":
+        raise UserError(f"{file} should end in .safetensors")
+    from randori.cli.match import expect_new_file
+
+    expect_new_file(file, force=force)
     from randori.agents.models import export_model
     from randori.runs.checkpoint import read_model
 
-    if file.suffix != ".safetensors":
-        raise UserError(f"{file} should end in .safetensors")
     size = export_model(run, file)
     if as_json:
         print_json({"file": str(file), "bytes": size})

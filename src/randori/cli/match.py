@@ -224,10 +224,14 @@ def describe_verdict(test: Sprt, games: Sequence[PlayedGame]) -> list[str]:
     return lines
 
 
-def expect_new_file(path: Path) -> None:
-    """Refuse a file that cannot be made, before hours are spent on its content."""
-    if path.exists():
-        raise UserError(f"{path} exists already; choose another name")
+def expect_new_file(path: Path, *, force: bool | None = None) -> None:
+    """Refuse a file that cannot be made, before hours are spent on its content.
+
+    `force` allows to replace one; it is None where no option does.
+    """
+    if path.exists() and not force:
+        way_out = "" if force is None else " or add --force"
+        raise UserError(f"{path} exists already; choose another name{way_out}")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {str(path.parent)!r} for {path.name}")
     begin = f"{atomic.TEMPORARY}{path.name}-"
