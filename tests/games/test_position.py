@@ -60,6 +60,18 @@ def test_illegal_moves_name_the_legal_ones(move: str | int) -> None:
     assert str(caught.value) == message + " ".join(shown)
 
 
+@pytest.mark.parametrize("action", ["3", None, 3.0, -1, 7])
+def test_only_actions_are_written(action: int) -> None:
+    start = load_game("connect4").start()
+    with pytest.raises(IllegalAction) as caught:
+        start.action_text(action)
+    assert str(caught.value) == (
+        f"{action!r} is no action of connect4, which are whole numbers from 0 to 6; "
+        "`parse` makes one of text"
+    )
+    assert start.action_text(start.parse("4")) == start.action_text(np.int32(3)) == "4"
+
+
 def test_no_move_after_the_end() -> None:
     position = load_game("tictactoe").position("xxx/oo./... o")
     assert (position.outcome, position.is_over, position.legal()) == ("first", True, [])

@@ -75,7 +75,11 @@ class Position:
         return [self.action_text(action) for action in self.actions()]
 
     def action_text(self, action: int) -> str:
-        """Write an action as people do."""
+        """Write an action as people do; raise `IllegalAction` for what is none of the game's."""
+        top = self.game.num_actions - 1
+        if not (isinstance(action, int | np.integer) and 0 <= action <= top):
+            raise IllegalAction(f"{action!r} is no action of {self.game.spec}, which are whole "
+                                f"numbers from 0 to {top}; `parse` makes one of text")  # fmt: skip
         return text.action_text(self.game, self.state, action)
 
     def parse(self, move: str | int) -> int:
