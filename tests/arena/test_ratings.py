@@ -283,7 +283,15 @@ def test_games_and_scores_are_counted() -> None:
     rows = {row["agent"]: row for row in rate(both_ways("a", "b", 2, 1, 1)).rows()}
     assert (rows["a"]["games"], rows["a"]["score"]) == (8, 0.625)
     assert (rows["b"]["games"], rows["b"]["score"]) == (8, 0.375)
-    assert set(rows["a"]) == {"agent", "rating", "low", "high", "games", "score"}
+    assert set(rows["a"]) == {
+        "agent", "rating", "low", "high", "games", "counted_games", "score",
+    }  # fmt: skip
+
+
+def test_games_that_repeat_others_are_counted_once() -> None:
+    games = [Result("a", "b", 1.0, 3)] * 3 + both_ways("b", "c", 1, 0, 1)
+    rows = {row["agent"]: (row["games"], row["counted_games"]) for row in rate(games).rows()}
+    assert rows == {"a": (3, 1), "b": (7, 5), "c": (4, 4)}
 
 
 @pytest.mark.parametrize("anchor", [850.0, -3000.0])

@@ -75,6 +75,17 @@ def test_repeated_games_are_told(randori, trained):
         )
 
 
+def test_ratings_say_how_many_games_count(randori):
+    line = ("tournament", "tictactoe", "alphabeta:depth=1", "alphabeta:depth=2", "-t", "3",
+            "--opening-plies", "0", "--json")  # fmt: skip
+    for rows in (randori(*line).json, randori("ratings", "tictactoe", "--json").json):
+        assert [(row["games"], row["counted_games"]) for row in rows] == [(6, 2), (6, 2)]
+    elo = randori("ratings", "tictactoe", "--elo", "--json", "--csv", "r.csv").json
+    assert [(row["games"], row["counted_games"]) for row in elo] == [(6, 6), (6, 6)]
+    written = csv.DictReader(Path("r.csv").read_text().splitlines())
+    assert {row["counted_games"] for row in written} == {"6"}
+
+
 def test_ratings_join_all_games(randori, arena):
     randori("match", "tictactoe", "random", "uct:simulations=20", "-n", "10", "--store",
             "arena.sqlite")  # fmt: skip
@@ -128,6 +139,7 @@ def test_files(randori, arena):
     rows = list(csv.DictReader(Path("r.csv").read_text().splitlines()))
     assert [row["agent"] for row in rows] == [row["agent"] for row in arena]
     assert float(rows[0]["rating"]) == pytest.approx(arena[0]["rating"])
+    assert {row["counted_games"] for row in rows} == {"24"}
     records = [json.loads(text) for text in Path("g.jsonl").read_text().splitlines()]
     assert len(records) == 36
     assert records[0]["tournament"] == arena[0]["tournament"]

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from randori.arena.davidson import Counts, Floats, Model, maximise
+from randori.arena.match import count_fresh
 from randori.errors import UserError, nearest
 
 START, K = 1200.0, 24.0
@@ -72,6 +73,8 @@ class Ratings:
     agents: tuple[str, ...]
     ratings: tuple[Estimate, ...]
     games: tuple[int, ...]
+    counted: tuple[int, ...]
+    """Those of them that the fit counts: games that repeat each other count as one."""
     scores: tuple[float, ...]
     """Share of its points that each agent made."""
     superiority: Floats
@@ -88,9 +91,9 @@ class Ratings:
         """Return what `--json` prints."""
         return [
             {"agent": agent, "rating": one.value, "low": one.low, "high": one.high,
-             "games": games, "score": score}
-            for agent, one, games, score
-            in zip(self.agents, self.ratings, self.games, self.scores, strict=True)
+             "games": games, "counted_games": counted, "score": score}
+            for agent, one, games, counted, score
+            in zip(self.agents, self.ratings, self.games, self.counted, self.scores, strict=True)
         ]  # fmt: skip
 
 
@@ -192,9 +195,11 @@ def _report(
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     order = sorted(range(size), key=lambda i: (-theta[i], agents[i]))
     points: dict[str, list[float]] = {agent: [] for agent in agents}
-    for first, second, score, _ in results:
-        points[first].append(score)
-        points[second].append(1 - score)
+    times: dict[str, list[int]] = {agent: [] for agent in agents}
+    for first, second, score, often in results:
+        for agent, made in ((first, score), (second, 1 - score)):
+            points[agent].append(made)
+            times[agent].append(often)
     names = tuple(tuple(agents[i] for i in group) for group in groups)
     shares = [draw_share(theta[-1] + z * errors[-1]) for z in (0, -Z, Z)]
     return Ratings(
@@ -206,6 +211,7 @@ def _report(
             for i in order
         ),
         games=tuple(len(points[agents[i]]) for i in order),
+        counted=tuple(count_fresh(times[agents[i]]) for i in order),
         scores=tuple(float(np.mean(points[agents[i]])) for i in order),
         superiority=_superiority(theta, covariance, groups)[np.ix_(order, order)],
         first_move=_estimate(theta[size], errors[size], scale),

@@ -184,8 +184,15 @@ def json_rows(
 
 
 def elo_rows(rows: list[dict[str, Any]], elo: dict[str, float]) -> list[dict[str, Any]]:
-    """Put Elo in the order of play in the place of joint ratings; it has no interval."""
-    found = [row | {"rating": elo[row["agent"]], "low": None, "high": None} for row in rows]
+    """Put Elo in the order of play in the place of joint ratings; it has no interval.
+
+    Every game counts.
+    """
+    found = [
+        {**row, "rating": elo[row["agent"]], "low": None, "high": None,
+         "counted_games": row["games"]}
+        for row in rows
+    ]  # fmt: skip
     return sorted(found, key=lambda row: -row["rating"])
 
 
@@ -243,7 +250,8 @@ def print_elo(rows: Sequence[dict[str, Any]]) -> None:
 
 def ratings_csv(rows: Sequence[dict[str, Any]]) -> str:
     """Write the ratings as a table with a header."""
-    names = ("agent", "rating", "low", "high", "games", "wins", "draws", "losses", "score")
+    names = ("agent", "rating", "low", "high", "games", "counted_games", "wins", "draws", "losses",
+             "score")  # fmt: skip
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
