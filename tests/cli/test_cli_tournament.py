@@ -130,6 +130,10 @@ def test_elo_in_the_order_of_play(randori, arena):
     assert sum(row["rating"] for row in rows) == pytest.approx(3600)
     assert rows[0]["rating"] > 1200 > rows[-1]["rating"]
     assert rows[0]["low"] is rows[0]["high"] is None
+    assert all(one["superiority"] is None for row in rows for one in row["against"].values())
+    by_name = {row["agent"]: row for row in arena}
+    kept = ("games", "wins", "draws", "losses", "score", "score_low", "score_high")
+    assert all(row[key] == by_name[row["agent"]][key] for row in rows for key in kept)
     assert "from 1200 with K = 24" in randori("ratings", "tictactoe", "--elo").out
 
 
@@ -234,6 +238,7 @@ def test_groups_are_told(randori):
         ("ratings tictactoe --anchor random=1e308", "ratings go from -100000 to 100000"),
         ("ratings tictactoe --anchor random=-inf", "ratings go from -100000 to 100000"),
         ("ratings tictactoe --anchor random=1 --anchor random=2", "random is fixed at 1 already"),
+        ("ratings tictactoe --elo --anchor nobody=0", "--anchor is for the joint fit"),
         ("ratings tictactoe --export games.txt", "games are written as .csv or .jsonl"),
         ("tournament tictactoe random uct -t 99999999999", "a tournament has at most 1000000"),
         ("tournament tictactoe random uct --jobs 99999", "--jobs goes from 1 to 1024"),
@@ -249,8 +254,6 @@ def test_bad_input_about_a_store(randori, arena):
     answer = randori("ratings", "tictactoe", "--anchor", "rando=0")
     assert answer.complaint == "--anchor 'rando': no game of that agent; did you mean 'random'?"
     assert "has no tournament 'x'" in randori("tournament", "--resume", "x").complaint
-    answer = randori("ratings", "tictactoe", "--elo", "--anchor", "random=0")
-    assert "--anchor is for the joint fit" in answer.complaint
     Path("text.sqlite").write_text("words " * 200)
     answer = randori("ratings", "tictactoe", "--store", "text.sqlite")
     assert answer.complaint == "store text.sqlite: file is not a database"

@@ -73,6 +73,8 @@ def run_ratings(
     if export is not None and export.suffix.lower() not in GAME_FILES:
         raise UserError(f"--export {export}: games are written as .csv or .jsonl")
     fixed = parse_anchors(anchors)
+    if by_elo and fixed:
+        raise UserError("--anchor is for the joint fit; Elo in the order of play has none")
     game = load_game(spec)
     with Store(path, create=False) as store:
         chosen = None if tournament is None else Plan.from_dict(store.plan(tournament)).id
@@ -85,8 +87,6 @@ def run_ratings(
     ratings, scores = rate(results, anchors=fixed), cross(results)
     rows = json_rows(ratings, scores, {})
     if by_elo:
-        if fixed:
-            raise UserError("--anchor is for the joint fit; Elo in the order of play has none")
         rows = elo_rows(rows, sequential_elo(results))
     if len(games) < len(stored):
         count = some(len(stored) - len(games), "game")
@@ -184,15 +184,17 @@ def json_rows(
 
 
 def elo_rows(rows: list[dict[str, Any]], elo: dict[str, float]) -> list[dict[str, Any]]:
-    """Put Elo in the order of play in the place of joint ratings; it has no interval.
+    """Put Elo in the order of play in the place of joint ratings.
 
-    Every game counts.
+    Every game counts, and there is neither an interval nor a chance that one is stronger.
     """
-    found = [
-        {**row, "rating": elo[row["agent"]], "low": None, "high": None,
-         "counted_games": row["games"]}
-        for row in rows
-    ]  # fmt: skip
+    found = []
+    for row in rows:
+        against = {who: {**one, "superiority": None} for who, one in row["against"].items()}
+        found.append({
+            **row, "rating": elo[row["agent"]], "low": None, "high": None,
+            "counted_games": row["games"], "against": against,
+        })  # fmt: skip
     return sorted(found, key=lambda row: -row["rating"])
 
 
