@@ -367,6 +367,15 @@ def test_a_run_that_was_trained_on_is_another_agent(randori, trained):
     assert randori(*line[:-1], "--store", "other.sqlite").code == 0
 
 
+def test_one_model_with_other_options_is_another_agent(randori, trained):
+    agent = f"az:{trained},simulations=2,runtime=torch"
+    other = f"{agent},turns=all"
+    rows = randori("tournament", "tictactoe", agent, other, "-t", "1", "--json").json
+    assert {row["agent"] for row in rows} == {agent, other}
+    twice = randori("tournament", "tictactoe", agent, "random", agent.replace(",", " , "))
+    assert twice.complaint == f"agent {agent!r} is entered twice"
+
+
 def test_a_store_without_digests_goes_on(randori, trained):
     line = ("tournament", "tictactoe", f"az:{trained},simulations=2,runtime=torch", "random", "-t")
     assert randori(*line, "1").code == 0
