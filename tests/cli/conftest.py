@@ -9,9 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from randori.agents.agent import Agent
+from randori.agents.simple import RandomPlayer
 from randori.cli import main
+from randori.games.game import Game
 
 TINY = [
     "--runtime=torch",
@@ -59,6 +64,19 @@ class Answer:
         return lines[0].removeprefix("randori: ")
 
 
+class Leaver:
+    """Plays at random, and presses Ctrl-C when it has been asked so often."""
+
+    def __init__(self, game: Game, patience: int) -> None:
+        self._player, self._left = RandomPlayer(game), patience
+
+    def act(self, states: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int32]:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return self._player.act(states, rng)
+
+
 Command = Callable[..., Answer]
 
 
@@ -80,6 +98,12 @@ def randori(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run a command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return call
+
+
+@pytest.fixture
+def leaver() -> Callable[[str, Game, int], Agent]:
+    """Return what makes an agent that leaves by Ctrl-C."""
+    return lambda text, game, patience: Agent(text, game, Leaver(game, patience))
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from randori.agents.agent import Agent
-from randori.agents.simple import RandomPlayer
 from randori.arena.suites import shipped_suites
 
 OWN = """\
@@ -132,28 +130,13 @@ def test_the_same_seed_makes_the_same_suite(randori, name):
     assert "--count 1 --seed 1`" in first
 
 
-class Leaver:
-    """Answers two batches at random, then presses Ctrl-C."""
+def test_what_is_answered_survives_ctrl_c(randori, leaver, monkeypatch):
+    """Two batches are answered."""
 
-    def __init__(self, game):
-        self._player, self._left = RandomPlayer(game), 2
-
-    def act(self, states, rng):
-        self._left -= 1
-        if self._left < 0:
-            raise KeyboardInterrupt
-        return self._player.act(states, rng)
-
-
-@pytest.fixture
-def leaver(monkeypatch):
     def load(text, game):
-        return Agent(text, game, Leaver(game))
+        return leaver(text, game, 2)
 
     monkeypatch.setattr("randori.cli.exam.load_agent", load)
-
-
-def test_what_is_answered_survives_ctrl_c(randori, leaver):
     line = ("exam", "shobu", "shobu-mates", "--agent", "random")
     answer = randori(*line)
     assert answer.code == 130

@@ -4,12 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
-from randori.agents.simple import RandomPlayer
 from randori.arena.match import play_match
-from randori.arena.openings import Book
-from randori.cli.match import play_or_stop
 from randori.errors import UserError
 from randori.games.registry import load_game
 
@@ -183,19 +179,6 @@ def test_bad_input_is_one_line(randori, line, words):
     assert list(Path().iterdir()) == []
 
 
-class Leaver:
-    """Plays at random, and presses Ctrl-C when some games are over and others are not."""
-
-    def __init__(self, game, patience):
-        self._player, self._left = RandomPlayer(game), patience
-
-    def act(self, states, rng):
-        self._left -= 1
-        if self._left < 0:
-            raise KeyboardInterrupt
-        return self._player.act(states, rng)
-
-
 def test_sprt_counts_no_repetitions(randori):
     line = ("match", "connect4", "alphabeta:depth=2", "greedy", "-n", "500", "--sprt", "0,100")
     answer = randori(*line[:3], "alphabeta:depth=1", *line[4:])
@@ -221,27 +204,42 @@ def test_who_leaves_stops_the_match(randori):
     assert "1 of 1 game was given up: Ann: resigned (1 game)" in resigned.err
 
 
-@pytest.mark.parametrize(("patience", "is_over"), [(6, True), (1, False)])
-def test_games_that_are_over_survive_ctrl_c(capsys, patience, is_over):
-    game = load_game("tictactoe")
-    agents = load_agent("random", game), Agent("leaver", game, Leaver(game, patience))
-    kept = []
+@pytest.fixture
+def leave_after(leaver, monkeypatch):
+    """Let the agent `greedy` press Ctrl-C when it has moved so often."""
 
-    def play():
-        return play_or_stop(
-            game, agents, 60, None, seed=1, book=Book(0), progress=lambda *done: None,
-            keep=kept.extend,
-        )  # fmt: skip
+    def patch(patience):
+        def load(text, game):
+            return leaver(text, game, patience) if text == "greedy" else load_agent(text, game)
 
-    if not is_over:
-        with pytest.raises(KeyboardInterrupt):
-            play()
-        assert "stopped: 0 of 60 games are over" in capsys.readouterr().err
-        return
-    result, is_whole = play()
-    assert not is_whole
-    assert 0 < len(result.games) == len(kept) < 60
-    assert "no fair sample" in capsys.readouterr().err
+        monkeypatch.setattr("randori.cli.match.load_agent", load)
+
+    return patch
+
+
+def test_games_that_are_over_survive_ctrl_c(randori, leave_after):
+    leave_after(6)
+    line = ("match", "tictactoe", "random", "greedy", "-n", "60", "--seed", "1")
+    answer = randori(*line, "--json", "--save", "g.jsonl", "--store", "a.sqlite")
+    assert answer.code == 130
+    over = answer.json["games"]
+    assert 0 < over < 60
+    assert answer.err == (
+        f"stopped: {over} of 60 games are over; short games end first, so they are no fair sample\n"
+    )
+    assert len(Path("g.jsonl").read_text().splitlines()) == over
+    assert randori("ratings", "tictactoe", "--store", "a.sqlite", "--json").json[0]["games"] == over
+    leave_after(6)
+    tested = randori(*line, "--sprt", "0,400")
+    assert (tested.code, "SPRT" in tested.out) == (130, True)
+
+
+def test_ctrl_c_before_a_game_is_over_leaves_nothing(randori, leave_after):
+    leave_after(0)
+    answer = randori("match", "tictactoe", "random", "greedy", "-n", "60", "--save", "g.jsonl")
+    assert (answer.code, answer.out) == (130, "")
+    assert answer.err == "stopped: 0 of 60 games are over\n"
+    assert list(Path().iterdir()) == []
 
 
 UNWRITABLE = Path("/proc/randori.jsonl")

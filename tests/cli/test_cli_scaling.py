@@ -68,11 +68,12 @@ def test_finished_budgets_survive_ctrl_c(randori, monkeypatch, tmp_path):
             "--simulations", "3,4,5", "--csv", "c.csv"]  # fmt: skip
     answer = randori(*line, "--json")
     assert answer.code == 130
-    assert "stopped: 2 of 3 budgets are finished" in answer.err
+    assert answer.err.endswith("\nstopped: 2 of 3 budgets are finished\n")
     assert [row["budget"] for row in answer.json["rows"]] == done == [3, 4]
     assert len((tmp_path / "c.csv").read_text().splitlines()) == 3
     none = randori(*line[:-2])
     assert (none.code, none.out) == (130, "")
+    assert none.err.endswith("\nstopped: 0 of 3 budgets are finished\n")
 
 
 @pytest.mark.parametrize(

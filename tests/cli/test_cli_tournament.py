@@ -350,6 +350,24 @@ def test_ctrl_c_says_how_to_go_on(randori, tmp_path, jobs):
     assert answer.code == 0
 
 
+def test_ctrl_c_keeps_the_games_that_are_over(randori, leaver, monkeypatch):
+    line = ("tournament", "tictactoe", "random", "greedy", "-t", "30", "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr("randori.arena.tournament.load_agent",
+                      lambda text, game: leaver(text, game, 4))  # fmt: skip
+        answer = randori(*line)
+    assert (answer.code, answer.out) == (130, "")
+    first, said, again = answer.err.splitlines()
+    assert first.endswith("60 games, kept in arena.sqlite")
+    assert said == "stopped; all finished games are kept, go on with"
+    over = count(Path())
+    assert 0 < over < 60
+    words = shlex.split(again)
+    resumed = randori(*words[words.index("tournament") :], "--json")
+    assert f": {over} of 60 games are in arena.sqlite already" in resumed.err
+    assert (resumed.code, {row["games"] for row in resumed.json}) == (0, {60})
+
+
 def test_a_run_that_was_trained_on_is_another_agent(randori, trained):
     shutil.copytree(trained, "run")
     agent = "az:run,simulations=2,runtime=torch"
