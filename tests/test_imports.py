@@ -21,7 +21,8 @@ STARTED = ("explorer.repl.",)
 BELOW = {
     "errors": set(),
     "spec": {"errors"},
-    "games": {"errors", "spec"},
+    "words": set(),
+    "games": {"errors", "spec", "words"},
     "search": {"errors", "games"},
     "networks": {"errors", "search.evaluator"},
     "shapes": {"errors", "games"},
@@ -29,7 +30,7 @@ BELOW = {
     "agents": {"errors", "spec", "games", "search", "networks"},
     "agents.models": {"errors", "games", "networks", "runs"},
     "agents.shapes": {"errors", "spec", "games", "search", "shapes", "runs"},
-    "arena": {"errors", "spec", "games", "search", "agents"},
+    "arena": {"errors", "spec", "words", "games", "search", "agents"},
     "protocols": {"errors", "spec", "games", "search", "runs", "agents"},
     "learners": {
         "errors",
@@ -42,12 +43,12 @@ BELOW = {
         "agents",
         "arena",
     },
-    "diagnosis": {"errors", "games", "networks", "runs", "agents", "arena"},
+    "diagnosis": {"errors", "words", "games", "networks", "runs", "agents", "arena"},
 }
 """What each part may import besides itself; papers and the ends may import all that is below."""
 GAMES = {path.stem for path in (SOURCE / "games").glob("*.py") if "\ndef game(" in path.read_text()}
 HEAVY = {"torch", "openvino", "tensorboard"}
-LIGHT = ("errors", "spec", "games", "search", "shapes")
+LIGHT = ("errors", "spec", "words", "games", "search", "shapes")
 """Parts that work without a network."""
 NAMELESS = {"utils", "util", "common", "base", "helpers", "helper", "misc", "tools"}
 

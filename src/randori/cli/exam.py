@@ -16,11 +16,12 @@ from randori.arena.suite_makers import MAKERS, make_suite
 from randori.arena.suites import Suite, find_suite, read_suite, shipped_suites, write_suite
 from randori.cli.gauge import SILENCE
 from randori.cli.match import expect_new_file
-from randori.cli.report import announced, clock, console, note, print_json, print_table, some
+from randori.cli.report import announced, clock, console, note, print_json, print_table
 from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.runs import atomic
+from randori.words import some
 
 
 def run_exam(

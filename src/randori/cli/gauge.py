@@ -8,8 +8,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from randori.arena.match import Progression
 from randori.arena.stats import LENGTH, random_games
-from randori.cli.report import amount, clock, console, note, some
+from randori.cli.report import amount, clock, console, note
 from randori.games.game import Game
+from randori.words import some
 
 RANDOM_GAMES = 32
 """Random games that tell how long a game may last, for the time left."""

@@ -31,7 +31,6 @@ from randori.cli.report import (
     print_json,
     print_table,
     printable,
-    some,
 )
 from randori.errors import Stopped, UserError
 from randori.games.game import Game
@@ -40,6 +39,7 @@ from randori.games.records import GameRecord, write_records
 from randori.games.registry import load_game
 from randori.games.sgf import GAME, write_sgf
 from randori.runs import atomic
+from randori.words import some
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from randori.arena.ratings import Ratings, Result, rate, sequential_elo
 from randori.arena.store import Store, StoredGame, as_record, without_replays, write_csv
 from randori.arena.tournament import Plan
 from randori.cli.match import expect_new_file
-from randori.cli.report import note, print_json, print_table, some
+from randori.cli.report import note, print_json, print_table
 from randori.errors import UserError, nearest
 from randori.games.game import Game
 from randori.games.records import write_records
 from randori.games.registry import load_game
 from randori.runs import atomic
+from randori.words import some
 
 GAME_FILES = (".csv", ".jsonl")
 MOST_RATING = 100_000

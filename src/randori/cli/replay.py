@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from randori.cli.report import console, note, print_json, printable, some
+from randori.cli.report import console, note, print_json, printable
 from randori.cli.terminal import draw, is_fancy, print_position
 from randori.errors import UserError
 from randori.games import registry, sgf
@@ -17,6 +17,7 @@ from randori.games.game import Game
 from randori.games.position import Position
 from randori.games.records import GameRecord, read_records
 from randori.runs.atomic import write_text
+from randori.words import some
 
 FILES = (".jsonl", ".sgf")
 RESULTS = {"first": "first wins", "second": "second wins", "draw": "draw", None: "unfinished"}

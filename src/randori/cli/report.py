@@ -99,14 +99,6 @@ def _digits(number: float) -> int:
     return 2 if abs(number) < 10 else 1 if abs(number) < 100 else 0
 
 
-def some(count: int, noun: str) -> str:
-    """Write a number of things: 1 game, 2 games, 3 plies, 4 classes."""
-    if count != 1:
-        ends = {"ly": "lies", "ss": "sses"}.get(noun[-2:], f"{noun[-2:]}s")
-        noun = f"{noun[:-2]}{ends}"
-    return f"{count} {noun}"
-
-
 def percent(share: float) -> str:
     """Write a share of 1 as whole per cents."""
     return f"{100 * share:.0f} %"

@@ -28,13 +28,14 @@ from randori.cli.match import (
     note_cut_openings,
     note_forfeits,
 )
-from randori.cli.report import announced, note, print_json, print_table, some
+from randori.cli.report import announced, note, print_json, print_table
 from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.runs import atomic
 from randori.search.past import Past
 from randori.spec import options_of, parse_spec
+from randori.words import some
 
 USUAL = {"simulations": "25,50,100,200,400", "depth": "1,2,3,4", "seconds": "0.01,0.03,0.1,0.3"}
 """Budgets if nothing is said: those of the first of these options that the agent has."""

@@ -4,8 +4,9 @@ from time import perf_counter
 
 from randori.arena.stats import Stats, measure, random_games
 from randori.cli.gauge import mean_length, shown_progress
-from randori.cli.report import amount, announced, clock, note, print_json, some
+from randori.cli.report import amount, announced, clock, note, print_json
 from randori.games.registry import load_game
+from randori.words import some
 
 
 def print_stats(spec: str, games: int, placed: int, seed: int, as_json: bool) -> None:

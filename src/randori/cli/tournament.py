@@ -18,11 +18,12 @@ from randori.arena.tournament import Plan
 from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.match import OpeningWish, book_fields, describe_verdict, note_forfeits
 from randori.cli.ratings import cross, json_rows, note_repeats, print_ratings, results_of
-from randori.cli.report import announced, note, print_json, program, some
+from randori.cli.report import announced, note, print_json, program
 from randori.errors import Stopped, UserError
 from randori.games.registry import load_game
 from randori.runs.checkpoint import read_model
 from randori.spec import parse_spec
+from randori.words import some
 
 UNFINISHED = 1
 STORE = "arena.sqlite"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from randori.agents.models import shipped_model
-from randori.cli.report import announced, clock, note, print_json, print_table, program, some
+from randori.cli.report import announced, clock, note, print_json, print_table, program
 from randori.cli.screen import make_screen
 from randori.errors import UserError, nearest
 from randori.games.compile_errors import complaint, short
@@ -34,6 +34,7 @@ from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
 from randori.runs.config import keys, override, to_dict
 from randori.runs.folder import Run, locked, open_run
 from randori.spec import parse_spec
+from randori.words import some
 
 INTERRUPTED = 130
 """Exit code of a run that Ctrl-C stopped, as shells have it."""
