@@ -29,7 +29,7 @@ BELOW = {
     "runs": {"errors"},
     "agents": {"errors", "spec", "games", "search", "networks"},
     "agents.models": {"errors", "games", "networks", "runs"},
-    "agents.shapes": {"errors", "spec", "games", "search", "shapes", "runs"},
+    "agents.shapes": {"errors", "spec", "words", "games", "search", "shapes", "runs"},
     "arena": {"errors", "spec", "words", "games", "search", "agents"},
     "protocols": {"errors", "spec", "games", "search", "runs", "agents"},
     "learners": {

@@ -65,6 +65,7 @@ def test_perft_from_a_position(randori):
     answer = randori("perft", "tictactoe", "2", "--position", "xox/oxo/.x. o", "--json")
     assert answer.json["nodes"] == 2
     assert randori("perft", "tictactoe", "0", "--json").json["nodes"] == 1
+    assert randori("perft", "tictactoe", "0").out == "tictactoe depth 0: 1 node\n"
 
 
 def test_check(randori):

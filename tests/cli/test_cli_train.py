@@ -81,19 +81,27 @@ def test_resume_with_less_than_was_trained_says_how_long_that_was(randori, run):
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        (End("--minutes ", "minutes", 10, 10.06), "--minutes 20"),
-        (End("--minutes ", "minutes", 1, 5.01), "--minutes 6.1"),
-        (End("--minutes ", "minutes", 0.05, 1.58), "--minutes 1.65"),
-        (End("--set stop.games=", "games", 2_000_000, 2_000_000), "--set stop.games=4000000"),
+        (End("--minutes ", "minute", 10, 10.06), "--minutes 20"),
+        (End("--minutes ", "minute", 1, 5.01), "--minutes 6.1"),
+        (End("--minutes ", "minute", 0.05, 1.58), "--minutes 1.65"),
+        (End("--set stop.games=", "game", 2_000_000, 2_000_000), "--set stop.games=4000000"),
     ],
 )
 def test_the_way_on_is_further_than_the_run_is(end, words):
     assert end.further == words
 
 
+def test_an_end_counts_in_words():
+    once, more = (End("--iterations ", "iteration", 1, done) for done in (1, 2))
+    assert "which has had 1 iteration already" in str(once)
+    assert "which has had 2 iterations already" in str(more)
+    assert "which has had 1 minute already" in str(End("--minutes ", "minute", 1, 1.01))
+
+
 def test_a_run_that_learnt_nothing_says_why():
     few, late = (why_nothing_is_learnt(Counters(rows=rows), 1000) for rows in (999, 1001))
     assert "with 999 of 1000 warm-up rows" in few
+    assert "with 0 of 1 warm-up row; train for longer" in why_nothing_is_learnt(Counters(), 1)
     assert "the run ended with its first games" in late
 
 

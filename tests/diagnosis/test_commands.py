@@ -78,6 +78,8 @@ def test_openings(randori, folder):
     page = Path("o.html").read_text()
     assert_stands_alone(page)
     assert page.count('role="img" aria-label="Connect') == 2
+    one = randori("openings", folder, "--plies", "1", "--top", "1")[1]
+    assert "first 1 ply of 3 games of connect4" in one
 
 
 def test_openings_for_programs(randori, folder):

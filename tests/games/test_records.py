@@ -208,7 +208,7 @@ WRONG_LINES = [
     ('{"game": "go", "moves": ["C3"], "values": [true]}', "values: expected a list of numbers"),
     ('{"game": "go", "moves": ["C3"], "values": [Infinity]}', "values: expected a list of"),
     (f'{{"game": "go", "moves": ["C3"], "values": [{10**400}]}}', "values: expected a list of"),
-    ('{"game": "go", "moves": ["C3"], "values": []}', "values: 0 of them for 1 moves"),
+    ('{"game": "go", "moves": ["C3"], "values": []}', "values: 0 of them for 1 move"),
     (json.dumps({"game": "go", "moves": [["C3"] * 99]}), "moves: expected a list of"),
 ]  # fmt: skip
 

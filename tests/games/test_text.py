@@ -17,6 +17,7 @@ WRONG = [
     ("tictactoe", "x../.o./... x 3", "expected nothing behind the side to move, found '3'"),
     ("tictactoe", "", "expected 3 rows, found 0"),
     ("tictactoe", "strat", "this game reads rows and names; did you mean 'start'?"),
+    ("tictactoe", "x../o/... x", "row 2 has 1 cell instead of 3: 'o'"),
     ("tictactoe", "x../.oo./... x", "row 2 has 4 cells instead of 3: '.oo.'"),
     ("tictactoe", "x../.q./... x", "row 2, b2: 'q' is none of x o ."),
     ("tictactoe", "x../.../... x", "1 x and 0 o with x to move cannot be reached"),

@@ -28,6 +28,7 @@ from randori.shapes.sets import ShapeSet, parse_sets
 from randori.shapes.tables import Tables, board_turns, build_tables
 from randori.shapes.value import ShapeValue
 from randori.spec import parse_spec
+from randori.words import some
 
 MODELS = Path(__file__).parents[1] / "models"
 LIBERTIES = "liberties"
@@ -147,7 +148,8 @@ def shapes_of(game: Game, model: Model, which: int | None = None) -> ShapeValue:
     theta = _dense(model, tables.num_weights)
     which = _whole(model, "better", 0) if which is None else which
     if not 0 <= which < len(theta):
-        raise UserError(f"{model.path} has {len(theta)} agents, from 0 on; there is no {which}")
+        held = some(len(theta), "agent")
+        raise UserError(f"{model.path} has {held}, from 0 on; there is no {which}")
     chosen = np.ascontiguousarray(theta[which], dtype=np.float32)
     if not np.isfinite(chosen).all():
         raise UserError(f"{model.path} is damaged: some of its weights are no numbers")

@@ -16,6 +16,7 @@ from randori.arena.match import Progression
 from randori.arena.store import Store
 from randori.arena.tournament import Hall, Job, Plan, Schedule, Scoreboard
 from randori.errors import UserError
+from randori.words import some
 
 TRIES = 2
 """How often a job whose process dies is begun."""
@@ -141,7 +142,7 @@ class _Crew:
             schedule.finish(worker.job)
             return
         again = worker.tries < TRIES
-        count = f"{len(left)} game{'s' * (len(left) != 1)} left"
+        count = f"{some(len(left), 'game')} left"
         them = "it" if len(left) == 1 else "them"
         self._tell(
             f"{worker.job}: the process that played it died (exit code {worker.process.exitcode}) "

@@ -103,6 +103,7 @@ def perft(
     from randori.cli.report import amount, announced
     from randori.games.perft import perft as count
     from randori.games.registry import load_game
+    from randori.words import some
 
     rules = load_game(game)
     state = rules.position("start" if position is None else position).state
@@ -116,7 +117,7 @@ def perft(
         print_json({"game": rules.spec, "depth": depth, "nodes": nodes, "seconds": seconds,
                     "nodes_per_s": rate})  # fmt: skip
     else:
-        print(f"{rules.spec} depth {depth}: {nodes} nodes")
+        print(f"{rules.spec} depth {depth}: {some(nodes, 'node')}")
         note(f"{seconds:.3g} s, {amount(nodes / max(1e-9, seconds))} nodes/s")
 
 

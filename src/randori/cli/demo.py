@@ -19,6 +19,7 @@ from randori.games.registry import load_game
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.training import start_run
 from randori.runs.config import override
+from randori.words import some
 
 GAME = "connect4"
 OPPONENTS = ("random", "uct:simulations=100")
@@ -37,13 +38,13 @@ def demo(minutes: float, games: int) -> int:
     if code:
         return code
     agent = load_agent(f"az:{run.path},simulations={SIMULATIONS}", game)
-    results = []
+    results, played = [], some(games, "game")
     for spec in OPPONENTS:
-        note(f"playing {games} games against {spec}, colours alternated …")
+        note(f"playing {played} against {spec}, colours alternated …")
         with shown_progress(games, length=25.0) as progress:
             opponent = load_agent(spec, game)
             results.append(play_match(game, agent, opponent, games, seed=1, progress=progress))
-    print(f"\nThe new agent with {SIMULATIONS} simulations a move, {games} games a match:\n")
+    print(f"\nThe new agent with {SIMULATIONS} simulations a move, {played} a match:\n")
     print_results(results)
     print(f"\nA game against {OPPONENTS[-1]}:\n")
     print_game(game, sample_game(results[-1]))

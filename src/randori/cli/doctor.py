@@ -8,6 +8,7 @@ from randori.diagnosis.doctor import Examination, examine
 from randori.diagnosis.page import doctor_page
 from randori.runs.atomic import write_text
 from randori.runs.folder import open_run
+from randori.words import some
 
 STYLES = {"sick": "bold red", "odd": "yellow", "ok": "green", "unknown": "dim"}
 TREND = 12
@@ -38,7 +39,7 @@ def print_findings(found: Examination) -> None:
     screen = console()
     print(
         f"{found.path}: {found.game}, {found.learner}, iteration {found.iteration}, "
-        f"{found.steps} steps, {clock(found.seconds)}"
+        f"{some(found.steps, 'step')}, {clock(found.seconds)}"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for head in ("", "finding", "now", "trend", "what it means"):

@@ -101,14 +101,15 @@ def shown_progress(
         yield tell
         return
     columns = (
-        TextColumn("{task.fields[over]}/{task.fields[games]} games"),
+        TextColumn("{task.fields[over]}/{task.fields[games]}"),
         BarColumn(),
         TextColumn("{task.fields[rate]} plies/s"),
         TimeElapsedColumn(),  # shows that something goes on where a ply takes minutes
         TextColumn("{task.fields[left]}"),
     )
     with Progress(*columns, console=screen, transient=True) as bars:
-        task = bars.add_task("", total=1.0, over=0, games=games, rate="–", left="")
+        shown = some(games, "game")
+        task = bars.add_task("", total=1.0, over=0, games=shown, rate="–", left="")
 
         def show(over: int, plies: int) -> None:
             pace.hear(over, plies)

@@ -9,6 +9,7 @@ from randori.diagnosis.openings import Line, Study, study
 from randori.diagnosis.page import openings_page
 from randori.runs.atomic import write_text
 from randori.runs.folder import open_run
+from randori.words import some
 
 TREND = 12
 FEW = 100
@@ -31,14 +32,14 @@ def run_openings(
         print_json(found.summary())
         return
     print(
-        f"{path}: first {plies} plies of {found.games} games of {run.game}, "
-        f"{len(found.lines) + found.others} different lines"
+        f"{path}: first {some(plies, 'ply')} of {some(found.games, 'game')} of {run.game}, "
+        f"{some(len(found.lines) + found.others, 'different line')}"
     )
     heads = ["line", "games", "share", "over time", "network", "first player's score"]
     print_table([_row(line) for line in found.lines], heads, numbers=(1, 2, 4))
     if found.others:
         left = sum(line.games for line in found.lines)
-        print(f"{found.others} other lines: {found.games - left} games")
+        print(f"{some(found.others, 'other line')}: {some(found.games - left, 'game')}")
     for sentence in (*_remarks(found), *found.notes):
         note(f"note: {sentence}")
 
@@ -58,11 +59,10 @@ def _row(line: Line) -> list[str]:
 def _remarks(found: Study) -> list[str]:
     times = [period.seconds for period in found.periods if period.seconds is not None]
     over = f", the last after {clock(times[-1])}" if times else ""
-    points = "1 point" if len(found.periods) == 1 else f"{len(found.periods)} points"
     remarks = [
-        f"{points} in time{over}",
+        f"{some(len(found.periods), 'point')} in time{over}",
         "a run keeps the newest games before each checkpoint, at most 200 of them",
     ]
     if found.games < FEW:
-        remarks.append(f"only {found.games} games: shares and scores are rough")
+        remarks.append(f"only {some(found.games, 'game')}: shares and scores are rough")
     return remarks

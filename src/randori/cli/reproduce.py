@@ -13,6 +13,7 @@ from randori.cli.report import amount, announced, clock, note, print_json, print
 from randori.errors import UserError, nearest
 from randori.runs import atomic
 from randori.runs.formats import json_bytes
+from randori.words import some
 
 PAPERS = ("go-shapes",)
 GO_SHAPES = ("figure3", "figure4", "figure5", "figure6")
@@ -138,15 +139,16 @@ def figure4(wish: Wish) -> dict[str, Any]:
                       [p.low for p in one.curve], [p.high for p in one.curve])
                 for one in found[kind]
             ]  # fmt: skip
-            about = f"{study.runs} runs, both agents, 95 % intervals"
+            about = f"{some(study.runs, 'run')}, both agents, 95 % intervals"
             where = f"{game.name} on {game.board[0]}×{game.board[1]}"
             title = f"Wins against {opponent}, {where}, {kind} sets"
             drawn = draw_curves(curves, title, about)
             atomic.write_text(wish.output / f"figure4-{kind}.svg", drawn)
     for kind, rows in found.items():
         if not wish.as_json:
-            print(f"Figure 4, {kind} sets: wins against {opponent}, {study.runs} runs of "
-                  f"{amount(study.games)} games")  # fmt: skip
+            games = some(study.games, "game", amount(study.games))
+            runs = some(study.runs, "run")
+            print(f"Figure 4, {kind} sets: wins against {opponent}, {runs} of {games}")
             table = [
                 (one.name, amount(one.weights), _share(_at(one, 1000)), _share(one.final),
                  _games(one.to_half) if one.to_half else "-",
@@ -207,7 +209,8 @@ def _models(wish: Wish, size: int) -> tuple[str, str]:
         if time.monotonic() - last >= QUIET:
             last = time.monotonic()
             scores = " and ".join(f"{100 * score:.0f} %" for score in record["agent_scores"])
-            note(f"{record['size']}×{record['size']}, {amount(record['games'])} games: "
+            played = some(record["games"], "game", amount(record["games"]))
+            note(f"{record['size']}×{record['size']}, {played}: "
                  f"{scores} against ALP")  # fmt: skip
 
     def trained(name: str, games: int, shapes: Path | None) -> str:
@@ -236,7 +239,7 @@ def figure5(wish: Wish) -> dict[str, Any]:
     )  # fmt: skip
     rows = figure5(results, size)
     if not wish.as_json:
-        print(f"Figure 5: ratings on {size}×{size}, {games} games a pair, alp fixed at 850")
+        print(f"Figure 5: ratings on {size}×{size}, {some(games, 'game')} a pair, alp fixed at 850")
         table = [
             (row["agent"], f"{row['rating']:.0f}", f"[{row['low']:.0f}, {row['high']:.0f}]",
              f"{row['games']}", f"{100 * row['score']:.1f} %",

@@ -20,6 +20,7 @@ from randori.cli.progress import Progress
 from randori.cli.report import amount, beyond_bare, clock, console, note, percent, sparkline
 from randori.learners.status import Status
 from randori.runs.folder import Run
+from randori.words import some
 
 FRAMES = 4
 """Pictures a second."""
@@ -75,14 +76,16 @@ class Lines:
         parts = [
             clock(progress.seconds()) + (f" ({clock(left)} left)" if left is not None else ""),
             f"iteration {status.counters.iteration} {status.phase}",
-            f"{amount(progress.games)} games {amount(rates['games_per_s'])}/s",
+            f"{some(progress.games, 'game', amount(progress.games))} "
+            f"{amount(rates['games_per_s'])}/s",
         ]
         if status.counters.evaluations or status.bare_rate:
             parts.append(
                 f"{amount(rates['evaluations_per_s'])} evaluations/s"
                 f" ({percent(rates['bare_share'])} of bare)"
             )
-            parts.append(f"{amount(status.counters.steps)} steps")
+            steps = status.counters.steps
+            parts.append(some(steps, "step", amount(steps)))
         if status.losses is not None:
             parts.append(f"loss {status.losses.policy:.3f} + {status.losses.value:.3f}")
         scores = progress.past().scores.items()

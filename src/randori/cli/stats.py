@@ -36,8 +36,8 @@ def describe(stats: Stats) -> list[str]:
         f"  plies of a game            {stats.length}",
         f"  legal moves of a position  {stats.branching}   (each game alike: "
         f"{stats.branching_per_game})",
-        f"  first player's score       {shares}   ({stats.first} wins, {stats.draws} draws, "
-        f"{stats.second} losses)",
+        f"  first player's score       {shares}   ({some(stats.first, 'win')}, "
+        f"{some(stats.draws, 'draw')}, {some(stats.second, 'loss')})",
     ]
     if stats.captures.mean:
         lines.append(f"  stones taken in a game     {stats.captures}")

@@ -160,18 +160,19 @@ class End:
         return f"{self.option}{self.limit + done:.10g}"
 
     def __str__(self) -> str:
+        done = round(self.done, 1)
         return (
             f"{self.option}{self.limit:.10g} is of the whole run, which has had "
-            f"{round(self.done, 1):.10g} {self.unit} already; go on with {self.further}"
+            f"{some(done, self.unit, f'{done:.10g}')} already; go on with {self.further}"
         )
 
 
 def ends_reached(stop: StopConfig, counters: Counters) -> list[End]:
     """Return the ends that a run has reached."""
     ends = (
-        End("--minutes ", "minutes", stop.minutes or 0, counters.seconds / 60),
-        End("--iterations ", "iterations", stop.iterations or 0, counters.iteration),
-        End("--set stop.games=", "games", stop.games or 0, counters.games),
+        End("--minutes ", "minute", stop.minutes or 0, counters.seconds / 60),
+        End("--iterations ", "iteration", stop.iterations or 0, counters.iteration),
+        End("--set stop.games=", "game", stop.games or 0, counters.games),
     )
     return [end for end in ends if end.limit and end.done >= end.limit]
 
@@ -215,8 +216,8 @@ def why_nothing_is_learnt(counters: Counters, warm_up: int) -> str:
             "the network has not learnt yet: the run ended with its first games; train for longer"
         )
     return (
-        f"the network has not learnt yet, with {counters.rows} of {warm_up} warm-up rows; train "
-        "for longer, or --set warm_up_rows to less"
+        f"the network has not learnt yet, with {counters.rows} of "
+        f"{some(warm_up, 'warm-up row')}; train for longer, or --set warm_up_rows to less"
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from randori.words import some
+
 WIDTH, HEIGHT = 260, 84
 WIDE, TALL = 900, 260
 INKS = (
@@ -94,7 +96,8 @@ def calibration(curve: Sequence[dict[str, float]]) -> str:
     body.append(f'<polyline points="{path}" fill="none" stroke="var(--ink-blue)"/>')
     for x, y, one in spots:
         radius = 2.5 + 9 * (one["rows"] / max(1, rows)) ** 0.5
-        words = f"value {one['promised']:+.2f}, result {one['came']:+.2f}, {one['rows']:.0f} rows"
+        held = some(round(one["rows"]), "row")
+        words = f"value {one['promised']:+.2f}, result {one['came']:+.2f}, {held}"
         body.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="var(--ink-blue)" '
             f'fill-opacity="0.75"><title>{words}</title></circle>'

@@ -24,6 +24,7 @@ from randori.games.registry import load_game
 from randori.games.trial import View
 from randori.runs.checkpoint import checkpoint_paths, read_model
 from randori.runs.folder import numbered, open_run
+from randori.words import some
 
 Actions = tuple[int, ...]
 POINTS: Mapping[Result, float] = {"first": 1.0, "draw": 0.5, "second": 0.0}
@@ -123,7 +124,7 @@ def study(path: Path, *, plies: int = 4, top: int = 12, fold: bool = False) -> S
     played = list(reader.read(path))
     if not played:
         why = "; ".join(reader.notes()) or "its games/ folder holds none yet"
-        raise UserError(f"{path} has no games of {plies} plies or more to count: {why}")
+        raise UserError(f"{path} has no games of {some(plies, 'ply')} or more to count: {why}")
     images = keeps_start(game) if fold else [0]
     tables = game.symmetries.actions
     groups: dict[Actions, list[Played]] = defaultdict(list)
@@ -175,7 +176,7 @@ class _Reader:
 
     def notes(self) -> list[str]:
         """Say what was left out."""
-        return [f"{count} {'game' if count == 1 else 'games'} {why}"
+        return [f"{some(count, 'game')} {why}"
                 if not why.startswith("not read") else why
                 for why, count in sorted(self.left_out.items())]  # fmt: skip
 

@@ -9,6 +9,7 @@ from randori.diagnosis.doctor import Examination
 from randori.diagnosis.findings import Finding, tenths
 from randori.diagnosis.openings import Line, Period, Study
 from randori.games.drawing import draw_board, last_cells
+from randori.words import some
 
 STYLE = """
 :root{--paper:#f6f5f1;--card:#ffffff;--ink:#22262c;--faint:#6b727c;--rule:#e3e1da;
@@ -61,8 +62,8 @@ def doctor_page(found: Examination) -> str:
         if count
     )
     state = (
-        f"{found.game} · {found.learner} · iteration {found.iteration} · {found.steps} steps · "
-        f"{_clock(found.seconds)}"
+        f"{found.game} · {found.learner} · iteration {found.iteration} · "
+        f"{some(found.steps, 'step')} · {_clock(found.seconds)}"
     )
     rows = "".join(_finding(finding) for finding in found.findings)
     curve = found.finding("value_calibration").details.get("curve")
@@ -103,7 +104,7 @@ def openings_page(study: Study) -> str:
     ticks = [_when(period) for period in study.periods]
     bands = [(_moves(line), line.shares, ink) for line, ink in zip(study.lines, inks, strict=True)]
     if study.others:
-        bands.append((f"{study.others} other lines", study.rest, charts.REST))
+        bands.append((some(study.others, "other line"), study.rest, charts.REST))
     top = max((max(line.shares) for line in study.lines), default=1.0)
     known = [p for line in study.lines for p in line.priors if p is not None]
     top = min(1.0, math.ceil(10 * max([top, *known])) / 10)
@@ -112,8 +113,9 @@ def openings_page(study: Study) -> str:
     )
     folded = ", mirror images taken as one" if study.folded else ""
     about = (
-        f"{study.game.title} · first {study.plies} plies of {study.games} games of self-play, "
-        f"{len(study.lines) + study.others} different lines{folded}"
+        f"{study.game.title} · first {some(study.plies, 'ply')} of "
+        f"{some(study.games, 'game')} of self-play, "
+        f"{some(len(study.lines) + study.others, 'different line')}{folded}"
     )
     body = (
         f"<h1>Openings of {escape(study.path.name)}</h1><p class='faint'>{escape(about)}</p>"
@@ -137,7 +139,7 @@ def _line(study: Study, line: Line, ink: str, top: float, ticks: Sequence[str]) 
     if any(prior is not None for prior in line.priors):
         parts.append((line.priors, ink, True))
     score = "–" if line.score is None else f"{100 * line.score:.0f} %"
-    bar = ""
+    played, bar = some(line.games, "game"), ""
     if line.score is not None:
         bar = (
             f'<div class="bar"><i style="left:{100 * line.low:.1f}%;'
@@ -148,14 +150,10 @@ def _line(study: Study, line: Line, ink: str, top: float, ticks: Sequence[str]) 
         f'<div class="card line"><h3><span class="swatch" style="background:{ink}"></span>'
         f"{escape(_moves(line))}</h3>"
         f'<div class="board">{board}</div>'
-        f'<div class="figures"><span>{_games(line.games)}, {escape(tenths(line.share))}</span>'
+        f'<div class="figures"><span>{played}, {escape(tenths(line.share))}</span>'
         f"<span>score {score}</span></div>{bar}"
         f"{charts.curves(parts, top, ticks, ' %')}</div>"
     )
-
-
-def _games(count: int) -> str:
-    return "1 game" if count == 1 else f"{count} games"
 
 
 def _moves(line: Line) -> str:

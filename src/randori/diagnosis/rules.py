@@ -23,6 +23,7 @@ from randori.runs.health import (
     explained,
     insight,
 )
+from randori.words import some
 
 EARLY = 500
 """Gradient steps before which a network need not have learnt anything."""
@@ -50,7 +51,8 @@ def _grade(value: float, odd: bool, sick: bool) -> Verdict:
 def _hushed(verdict: Verdict, sentence: str, evidence: Evidence) -> tuple[Verdict, str]:
     """Call nothing sick that a network of so few steps cannot have learnt yet."""
     if verdict == "sick" and evidence.steps < EARLY:
-        return "odd", f"{sentence}; after only {evidence.steps:.0f} gradient steps that may pass"
+        steps = some(round(evidence.steps), "gradient step")
+        return "odd", f"{sentence}; after only {steps} that may pass"
     return verdict, sentence
 
 

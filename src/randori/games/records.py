@@ -23,6 +23,7 @@ from randori.games.game import Game
 from randori.games.position import RESULTS, Position, Result
 from randori.games.registry import GAMES, load_game
 from randori.spec import Spec, option_text, parse_spec
+from randori.words import some
 
 Option = bool | int | float | str
 
@@ -118,7 +119,8 @@ class GameRecord:
         known = {name: fields.pop(name) for name in _FIELDS if name in fields}
         moves, values = tuple(known["moves"]), tuple(known.get("values", ()))
         if "values" in known and len(values) != len(moves):
-            raise UserError(f"{where}: values: {len(values)} of them for {len(moves)} moves")
+            played = some(len(moves), "move")
+            raise UserError(f"{where}: values: {len(values)} of them for {played}")
         return cls(**known | {"moves": moves, "values": values}, extra=fields)
 
     def fields(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from randori.errors import IllegalAction, UserError, nearest
 from randori.games.game import Game
 from randori.games.kernels import State, has
 from randori.games.look import Tray
+from randori.words import some
 
 EMPTY = "."
 T = TypeVar("T")
@@ -148,13 +149,13 @@ def parse_rows(game: Game, words: str) -> tuple[str, int, str]:
     side, _, tail = rest.strip().partition(" ")
     lines = board.split("/") if "/" in board else _cut(board, width)
     if len(lines) != height:
-        raise ValueError(f"expected {height} rows, found {len(lines)}")
+        raise ValueError(f"expected {some(height, 'row')}, found {len(lines)}")
     known = game.glyphs + EMPTY
     clean = [_fold(line, known) for line in lines]
     for row, line in enumerate(clean):
         place = f"row {row_number(game, row)}"
         if len(line) != width:
-            raise ValueError(f"{place} has {len(line)} cells instead of {width}: {line!r}")
+            raise ValueError(f"{place} has {some(len(line), 'cell')} instead of {width}: {line!r}")
         for column, glyph in enumerate(line):
             if glyph not in known:
                 name = cell_text(game, row * width + column)
@@ -188,7 +189,7 @@ def _parse_moves(game: Game, words: str) -> State:
 def _parse_words(game: Game, words: str) -> State:
     parts = words.split(".")
     if len(parts) != game.num_words:
-        raise ValueError(f"expected {game.num_words} words, found {len(parts)}")
+        raise ValueError(f"expected {some(game.num_words, 'word')}, found {len(parts)}")
     numbers = [int(part, 16) for part in parts]
     if not all(0 <= number < 2**64 for number in numbers):
         raise ValueError("a word is at most 16 hexadecimal digits")
