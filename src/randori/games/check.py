@@ -30,6 +30,7 @@ from randori.games.trial import (
     sample,
     step,
 )
+from randori.words import some
 
 __all__ = ["LAWS", "Report", "check"]
 
@@ -57,7 +58,7 @@ class Report:
             "every law holds" if not self.notes else "no law is broken, but not all were tried"
         )
         few = f" of {self.asked}, which are long" if self.games < self.asked else ""
-        lines = [f"{self.game}: {self.games} games{few}, {self.plies} plies, {verdict}"]
+        lines = [f"{self.game}: {some(self.games, 'game')}{few}, {self.plies} plies, {verdict}"]
         lines += [f"  {law:14}{count:>7}  {LAWS[law]}" for law, count in self.laws.items()]
         return "\n".join([*lines, *(f"  not checked: {note}" for note in self.notes)])
 
