@@ -49,7 +49,7 @@ class DrawnByteLane(DrawnLane):
     def __init__(self, game: Game, batch: int, spread: float) -> None:
         super().__init__(game, batch, spread)
         octets = to_bytes(torch.from_numpy(self.logits), game.factor_sizes).numpy()
-        self.logits = octets[:, : game.num_compact].copy()
+        self.logits = octets[:, : game.compact_width].copy()
 
 
 class DrawnEvaluator:

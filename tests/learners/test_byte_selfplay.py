@@ -46,7 +46,7 @@ class ByteLane:
 
     def __init__(self, game: Game, inner: Any) -> None:
         self.states, self.words, self.values = inner.states, inner.words, inner.values
-        self.logits: Any = np.zeros((len(inner.values), game.num_compact), np.uint8)
+        self.logits: Any = np.zeros((len(inner.values), game.compact_width), np.uint8)
         self._game, self._inner, self._signature = game, inner, signature_of(game)
         self._compact = Compactor(self._signature, torch.device("cpu"))
 
@@ -232,8 +232,9 @@ def test_who_has_no_bytes_is_asked_for_none(hashed: Build) -> None:
     assert selfplay_lane(terse, 3, False).logits.dtype == np.float32
 
 
-def test_the_bare_rate_is_that_of_the_lanes_of_self_play(hashed: Build) -> None:
-    game = game_of("tictactoe")
+@pytest.mark.parametrize("spec", ["tictactoe", "shobu"])
+def test_the_bare_rate_is_that_of_the_lanes_of_self_play(spec: str, hashed: Build) -> None:
+    game = game_of(spec)
     made: list[Any] = []
 
     class Watched(Terse):
@@ -241,5 +242,5 @@ def test_the_bare_rate_is_that_of_the_lanes_of_self_play(hashed: Build) -> None:
             made.append(super().compact_lane(batch))
             return made[-1]
 
-    assert measure_rate(Watched(game, UniformEvaluator(game)), 4, 3, 0.01, is_compact=True) > 0
+    assert measure_rate(Watched(game, UniformEvaluator(game)), 64, 3, 0.01, is_compact=True) > 0
     assert len(made) == 3

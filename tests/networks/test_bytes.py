@@ -15,7 +15,13 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.networks.compact import Compactor, to_bytes
 from randori.networks.planes import unpack
-from randori.search.byte_logits import hear_bytes, hear_marked
+from randori.search.byte_logits import (
+    byte_kernels,
+    hear_bytes,
+    hear_marked,
+    recall_bytes,
+    recall_marked,
+)
 from randori.search.evaluator import STEPS
 
 Logits = NDArray[np.float32]
@@ -100,16 +106,24 @@ def test_what_was_not_kept_says_nothing() -> None:
     assert hear(np.zeros(0, np.uint8), said).tolist() == [1, 1, 1]
 
 
+def compacted(game: Game, words: NDArray[np.uint64], said: Logits) -> NDArray[np.uint8]:
+    """What a card would send."""
+    signature = signature_of(game)
+    planes = unpack(torch.from_numpy(words.view(np.int64)), signature)
+    octets = Compactor(signature, torch.device("cpu"))(torch.from_numpy(said), planes)
+    found: NDArray[np.uint8] = octets.numpy()
+    return found
+
+
 def expect_marked_alone(game: Game, states: NDArray[np.uint64]) -> None:
     """What comes of all logits is what each position has use for, below the best of that."""
     said = draw(len(states), game.factor_sizes)
     words = np.zeros((len(states), game.input_words), np.uint64)
     for state, row in zip(states, words, strict=True):
         game.plain.planes(state, row)
-    signature = signature_of(game)
-    planes = unpack(torch.from_numpy(words.view(np.int64)), signature)
-    octets = Compactor(signature, torch.device("cpu"))(torch.from_numpy(said), planes).numpy()
-    assert octets.shape == (len(states), game.num_compact)
+    planes = unpack(torch.from_numpy(words.view(np.int64)), signature_of(game))
+    octets = compacted(game, words, said)
+    assert octets.shape == (len(states), game.compact_width)
     assert octets.dtype == np.uint8
     seen, hear = planes.flatten(1).numpy() > 0, game.uncompiled(hear_marked)
     ends = np.cumsum((0, *game.factor_sizes))
@@ -127,6 +141,49 @@ def expect_marked_alone(game: Game, states: NDArray[np.uint64]) -> None:
 def test_only_logits_of_stones_come_and_each_finds_its_place() -> None:
     game = load_game("shobu")
     expect_marked_alone(game, game.placements(np.random.default_rng(2), 100))
+
+
+def as_they_are(state: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
+    """Planes of what is no state but planes."""
+    for word in range(len(words)):
+        words[word] = state[word]
+
+
+def test_more_marks_than_may_be_hurt_nobody() -> None:
+    """Bare rates are measured on random planes; what does not fit is left out."""
+    game = load_game("shobu")
+    rng = np.random.default_rng(4)
+    words = rng.integers(0, 2**64, (40, game.input_words), np.uint64)
+    octets = compacted(game, words, draw(40, game.factor_sizes))
+    assert octets.shape == (40, game.compact_width)
+
+    hear = replace(game, rules=game.rules._replace(planes=as_they_are)).uncompiled(hear_marked)
+    for row in range(40):
+        tree: Any = SimpleNamespace(states=words[row][None])
+        said = np.full(game.num_logits + game.runs.span, np.nan, np.float32)
+        assert np.nanmax(hear(tree, 0, octets[row], said)) <= 0
+
+
+def test_stones_in_the_middle_of_all_boards_have_as_many_logits_as_may_be() -> None:
+    game = load_game("shobu")
+    half = ("o......o", ".xx..xx.", ".xx..xx.", "........")
+    state = game.position(f"{'/'.join((*half, *half[::-1]))} b").state
+    words = np.zeros(game.input_words, np.uint64)
+    game.plain.planes(state, words)
+    cells = unpack(torch.from_numpy(words[None].view(np.int64)), signature_of(game))
+    marked = cells.flatten().numpy()[game.marks] > 0
+    counts = [int(part.sum()) for part in np.split(marked, np.cumsum(game.factor_sizes)[:-1])]
+    assert tuple(counts) == game.most_marked
+    expect_marked_alone(game, state[None])
+
+
+def test_marks_of_more_logits_than_nodes_keep_are_not_recalled() -> None:
+    """There is nothing to recall; what would be read lies behind the row."""
+    few, many = load_game("shobu"), load_game("choko")
+    marked = replace(many, marks=np.zeros(many.num_logits, np.int32), most_marked=(7,))
+    assert byte_kernels(few)["recall_logits"] is recall_marked
+    assert byte_kernels(marked)["hear"] is hear_marked
+    assert byte_kernels(marked)["recall_logits"] is recall_bytes
 
 
 def test_marks_in_any_word_of_any_plane() -> None:

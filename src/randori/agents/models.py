@@ -64,7 +64,7 @@ def signature_of(game: Game) -> Signature:
     parts = tuple(map(tuple, game.parts.tolist()))
     return Signature(
         game.num_planes, height, width, game.factor_sizes, owned, tuple(game.spots.tolist()),
-        game.subheads, parts, tuple(game.marks.tolist()), game.most_marked, game.num_compact,
+        game.subheads, parts, tuple(game.marks.tolist()), game.most_marked, game.compact_width,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from randori.cli.report import announced, clock, note
 from randori.cli.scaling import Stopwatch
 from randori.games.game import Game
 from randori.games.registry import load_game
+from randori.words import some
 
 if TYPE_CHECKING:
     from randori.cli.bench import Work
@@ -30,7 +31,7 @@ def bench_arena(work: "Work") -> dict[str, Any]:
     with announced(game.name), TemporaryDirectory() as folder:
         play_match(game, *agents, 2)  # compiles
         games, seconds = find_size(game, agents, work.seconds)
-        meeting = f"{names[0]} against {names[1]}, {games} games"
+        meeting = f"{names[0]} against {names[1]}, {some(games, 'game')}"
         note(f"{2 * REPEATS} matches of {meeting}, half of them into a store: "
              f"about {clock(seconds)}")  # fmt: skip
         bare = min((measure(game, agents, games, None) for _ in range(REPEATS)), key=overhead)

@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
-from randori.cli.match import expect_new_file
-from randori.cli.report import announced, clock, console, note, print_json, sparkline
+from randori.cli.report import (
+    announced,
+    clock,
+    console,
+    expect_new_file,
+    note,
+    print_json,
+    sparkline,
+)
 from randori.diagnosis.doctor import Examination, examine
 from randori.diagnosis.page import doctor_page
 from randori.runs.atomic import write_text

@@ -15,8 +15,15 @@ from randori.arena.exam import BATCH, Answer, ExamResult, answer_in_turn, tally
 from randori.arena.suite_makers import MAKERS, make_suite
 from randori.arena.suites import Suite, find_suite, read_suite, shipped_suites, write_suite
 from randori.cli.gauge import SILENCE
-from randori.cli.match import expect_new_file
-from randori.cli.report import announced, clock, console, note, print_json, print_table
+from randori.cli.report import (
+    announced,
+    clock,
+    console,
+    expect_new_file,
+    note,
+    print_json,
+    print_table,
+)
 from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game

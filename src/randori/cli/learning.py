@@ -133,7 +133,7 @@ def export(
     """Write a trained model for play alone, small enough to hand on."""
     if file.suffix != ".safetensors":
         raise UserError(f"{file} should end in .safetensors")
-    from randori.cli.match import expect_new_file
+    from randori.cli.report import expect_new_file
 
     expect_new_file(file, force=force)
     from randori.agents.models import export_model

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +26,7 @@ from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.report import (
     announced,
     clock,
+    expect_new_file,
     note,
     print_json,
     print_table,
@@ -222,21 +222,6 @@ def describe_verdict(test: Sprt, games: Sequence[PlayedGame]) -> list[str]:
         lines.append(f"{some(repeated, 'more pair')} {are} for nothing: longer openings "
                      "(--opening-plies) make new ones")  # fmt: skip
     return lines
-
-
-def expect_new_file(path: Path, *, force: bool | None = None) -> None:
-    """Refuse a file that cannot be made, before hours are spent on its content.
-
-    `force` allows to replace one; it is None where no option does.
-    """
-    if path.exists() and not force:
-        way_out = "" if force is None else " or add --force"
-        raise UserError(f"{path} exists already; choose another name{way_out}")
-    if not path.parent.is_dir():
-        raise UserError(f"there is no folder {str(path.parent)!r} for {path.name}")
-    begin = f"{atomic.TEMPORARY}{path.name}-"
-    with atomic.explained(path), NamedTemporaryFile(dir=path.parent, prefix=begin):
-        pass
 
 
 def print_result(game: Game, result: MatchResult, seconds: float) -> None:

@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
-from randori.cli.match import expect_new_file
-from randori.cli.report import announced, clock, note, print_json, print_table, sparkline
+from randori.cli.report import (
+    announced,
+    clock,
+    expect_new_file,
+    note,
+    print_json,
+    print_table,
+    sparkline,
+)
 from randori.diagnosis.findings import tenths
 from randori.diagnosis.openings import Line, Study, study
 from randori.diagnosis.page import openings_page

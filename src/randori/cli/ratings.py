@@ -12,8 +12,7 @@ from randori.arena.match import count_effective, count_fresh, repeats, score_int
 from randori.arena.ratings import Ratings, Result, rate, sequential_elo
 from randori.arena.store import Store, StoredGame, as_record, without_replays, write_csv
 from randori.arena.tournament import Plan
-from randori.cli.match import expect_new_file
-from randori.cli.report import note, print_json, print_table
+from randori.cli.report import expect_new_file, note, print_json, print_table
 from randori.errors import UserError, nearest
 from randori.games.game import Game
 from randori.games.records import write_records

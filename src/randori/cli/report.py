@@ -9,8 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+
+from randori.errors import UserError
+from randori.runs import atomic
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -189,3 +193,18 @@ def go_silent() -> None:
     """Send what is still buffered nowhere: the reader at the other end of the pipe has left."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
+
+
+def expect_new_file(path: Path, *, force: bool | None = None) -> None:
+    """Refuse a file that cannot be made, before hours are spent on its content.
+
+    `force` allows to replace one; it is None where no option does.
+    """
+    if path.exists() and not force:
+        way_out = "" if force is None else " or add --force"
+        raise UserError(f"{path} exists already; choose another name{way_out}")
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {str(path.parent)!r} for {path.name}")
+    begin = f"{atomic.TEMPORARY}{path.name}-"
+    with atomic.explained(path), NamedTemporaryFile(dir=path.parent, prefix=begin):
+        pass

@@ -24,11 +24,10 @@ from randori.cli.gauge import mean_length, shown_progress
 from randori.cli.match import (
     OpeningWish,
     book_fields,
-    expect_new_file,
     note_cut_openings,
     note_forfeits,
 )
-from randori.cli.report import announced, note, print_json, print_table
+from randori.cli.report import announced, expect_new_file, note, print_json, print_table
 from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game

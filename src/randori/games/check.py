@@ -58,7 +58,9 @@ class Report:
             "every law holds" if not self.notes else "no law is broken, but not all were tried"
         )
         few = f" of {self.asked}, which are long" if self.games < self.asked else ""
-        lines = [f"{self.game}: {some(self.games, 'game')}{few}, {self.plies} plies, {verdict}"]
+        lines = [
+            f"{self.game}: {some(self.games, 'game')}{few}, {some(self.plies, 'ply')}, {verdict}"
+        ]
         lines += [f"  {law:14}{count:>7}  {LAWS[law]}" for law, count in self.laws.items()]
         return "\n".join([*lines, *(f"  not checked: {note}" for note in self.notes)])
 

@@ -221,7 +221,7 @@ class Game:
         return sum(self.factor_sizes)
 
     @property
-    def num_compact(self) -> int:
+    def compact_width(self) -> int:
         """Width of a policy output that leaves out what does not matter, if the game says what."""
         return self.runs.width if len(self.marks) else self.num_logits
 

@@ -17,9 +17,9 @@ class Runs(NamedTuple):
 
     masks: NDArray[np.uint64]
     """[F, W] the bits that are somebody's mark"""
-    first: NDArray[np.int16]
+    first: NDArray[np.uint16]
     """[F, 64 W] the first logit of a bit"""
-    length: NDArray[np.int16]
+    length: NDArray[np.uint16]
     """[F, 64 W] how many it has"""
     begins: NDArray[np.int64]
     """[F + 1] where a factor's logits begin among those that matter, and where the last's end"""
@@ -44,8 +44,8 @@ def runs_of(
     bits = marks // cells * 64 * words_a_plane + marks % cells
     words = int(bits.max()) // 64 + 1 if len(bits) else 0
     factors = len(factor_sizes)
-    first = np.zeros((factors, 64 * words), dtype=np.int16)
-    length = np.zeros((factors, 64 * words), dtype=np.int16)
+    first = np.zeros((factors, 64 * words), dtype=np.uint16)
+    length = np.zeros((factors, 64 * words), dtype=np.uint16)
     ends = np.cumsum((0, *factor_sizes))
     for factor in range(factors if words else 0):
         own = bits[ends[factor] : ends[factor + 1]]

@@ -32,12 +32,13 @@ FACTORS: NDArray[np.uint16] = np.zeros((0, 1), dtype=np.uint16)
 NUM_FACTORS = 1
 """Which logits add up to an action's, and how many."""
 RUN_MASKS: NDArray[np.uint64] = np.zeros((1, 0), dtype=np.uint64)
-RUN_FIRST: NDArray[np.int16] = np.zeros((1, 0), dtype=np.int16)
-RUN_LENGTH: NDArray[np.int16] = np.zeros((1, 0), dtype=np.int16)
+RUN_FIRST: NDArray[np.uint16] = np.zeros((1, 0), dtype=np.uint16)
+RUN_LENGTH: NDArray[np.uint16] = np.zeros((1, 0), dtype=np.uint16)
 RUN_BEGINS: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
 NUM_RUN_WORDS = 0
 RUN_SPAN = 0
-"""Which logits matter to a position (`marks.py`), and how many words of its planes tell."""
+"""Which logits matter to a position (`marks.py`), how many words of its planes tell, and
+how many logits are read at once."""
 PASS_ACTION = -1
 """What hands the turn over, legal or not; -1 if the game has no such action."""
 HAS_THREATS = True

@@ -39,6 +39,7 @@ class Compactor:
         self._rest = self.width - room  # no run is longer
         *others, last = signature.most_marked
         self._factors = (*others, last + self._rest)
+        # What `runs_of` tabulates for the reader, over cells instead of bits.
         marks = torch.tensor(signature.marks, device=device)
         parts = torch.split_with_sizes(marks, signature.factors)
         self._cells = int(marks.max()) + 1
@@ -58,7 +59,8 @@ class Compactor:
             return to_bytes(logits, self._factors)
         marked = planes.flatten(1)[:, None, : self._cells] > 0
         starts = (marked * self._lengths).cumsum(2).add_(self._shifts)
-        starts.masked_fill_(~marked, self._nowhere)
+        # Where more is marked than may be (the bare rate is that of random planes) it has no room.
+        starts.masked_fill_(~marked, self._nowhere).clamp_(max=self._nowhere)
         places = starts.flatten(1).index_select(1, self._runs).add_(self._within)
         packed = logits.new_full((len(logits), self.width), NOTHING).scatter_(1, places, logits)
         packed.narrow(1, self._nowhere, self._rest).fill_(NOTHING)

@@ -72,9 +72,9 @@ class Signature:
     spots: tuple[int, ...] = ()  # where each logit stands in planes, if it does
     subheads: tuple[int, ...] = ()  # sizes of a dense policy's sub-heads, if not the factors'
     parts: tuple[tuple[int, ...], ...] = ()  # which of their logits add up to each, or −1
-    marks: tuple[int, ...] = ()  # the cell of its planes without which a position has no use for it
-    most_marked: tuple[int, ...] = ()  # logits of each factor that a position has use for, at most
-    compact_width: int = 0  # room for a row of them
+    marks: tuple[int, ...] = ()  # the bit of planes without which each logit is idle
+    most_marked: tuple[int, ...] = ()  # logits of each factor that matter at once, at most
+    compact_width: int = 0  # of a row of those that matter
 
     @property
     def cells(self) -> int:

@@ -42,7 +42,6 @@ class CudaEvaluator:
         index = torch.device(device).index
         self.device = torch.device("cuda", torch.cuda.current_device() if index is None else index)
         self.network = prepare(network, self.device, self.dtype)
-        self.compactor = Compactor(signature, self.device)
         self.order = threading.Lock()  # held while work is enqueued, never while it runs
         self.loaded: torch.cuda.Event = cuda.Event()  # the last load has reached the weights
         self.loaded.record(torch.cuda.current_stream(self.device))
@@ -68,7 +67,8 @@ class CudaEvaluator:
     def compact_lane(self, batch: int) -> "CudaLane":
         """Make a new lane whose logits are bytes where there are many, as `lane` makes others."""
         many = self.signature.num_logits >= MANY_LOGITS
-        return self._add(CudaLane(self, batch, self.compactor if many else None))
+        compactor = Compactor(self.signature, self.device) if many else None
+        return self._add(CudaLane(self, batch, compactor))
 
     def _add(self, lane: "CudaLane") -> "CudaLane":
         with self.order:
@@ -82,8 +82,9 @@ class CudaLane(HostArrays):
     def __init__(
         self, evaluator: CudaEvaluator, batch: int, compactor: Compactor | None = None
     ) -> None:
-        said = (torch.uint8, compactor.width) if compactor else (torch.float32, 0)
-        super().__init__(batch, evaluator.signature, True, *said)
+        said = torch.uint8 if compactor else torch.float32
+        width = compactor.width if compactor else None
+        super().__init__(batch, evaluator.signature, pinned=True, said=said, width=width)
         self._evaluator = evaluator
         self._compactor = compactor
         self._device_words = torch.zeros_like(self.words_tensor, device=evaluator.device)

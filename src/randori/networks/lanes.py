@@ -34,7 +34,7 @@ class HostArrays:
         signature: Signature,
         pinned: bool = False,
         said: torch.dtype = torch.float32,
-        width: int = 0,
+        width: int | None = None,
     ) -> None:
         if batch < 1:
             raise ValueError(f"a lane needs at least one row, not {batch}")

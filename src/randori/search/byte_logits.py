@@ -29,7 +29,7 @@ from randori.games.rules import (
     planes,
 )
 from randori.search.evaluator import STEPS
-from randori.search.tree import Tree
+from randori.search.tree import MOST_LOGITS, Tree
 
 STEP = np.float32(1 / STEPS)
 
@@ -65,7 +65,7 @@ def hear_marked(
                 first = wide(RUN_FIRST[f, place])
                 for k in range(RUN_SPAN):
                     said[first + k] = -STEP * np.float32(logits[at + k])
-                at = min(at + RUN_LENGTH[f, place], end)
+                at = min(at + wide(RUN_LENGTH[f, place]), end)
     return said
 
 
@@ -92,8 +92,9 @@ def recall_marked(tree: Tree, node: int) -> None:
 def byte_kernels(game: Game) -> dict[str, Callable[..., Any]]:
     """Return what takes the place of three functions in templates over a lane of bytes."""
     marked = len(game.marks) > 0
+    are_kept = game.num_logits <= MOST_LOGITS
     return {
         "hear": hear_marked if marked else hear_bytes,
         "keep_logits": keep_bytes,
-        "recall_logits": recall_marked if marked else recall_bytes,
+        "recall_logits": recall_marked if marked and are_kept else recall_bytes,
     }

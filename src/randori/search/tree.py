@@ -166,7 +166,7 @@ def make_trees(
     slots: int, nodes: int, edges: int, game: Game, kept: type[np.unsignedinteger] = np.uint16
 ) -> Trees:
     """Allocate empty trees that keep logits as `kept`."""
-    width = game.num_compact if kept is np.uint8 else game.num_logits
+    width = game.compact_width if kept is np.uint8 else game.num_logits
     kept_logits = width if game.num_logits <= MOST_LOGITS else 0
     moves = np.zeros((slots, edges), dtype=MOVE)
     return Trees(
