@@ -265,6 +265,8 @@ class Game:
             "RUN_LENGTH": runs.length,
             "RUN_BEGINS": runs.begins,
             "NUM_RUN_WORDS": runs.masks.shape[1],
+            "RUN_SHARED": runs.shared,
+            "RUN_CELLS": self.cells,
             "RUN_SPAN": runs.span,
             "LONGEST": self.longest,
             "STATE_WORDS": self.num_words,

@@ -36,9 +36,10 @@ RUN_FIRST: NDArray[np.uint16] = np.zeros((1, 0), dtype=np.uint16)
 RUN_LENGTH: NDArray[np.uint16] = np.zeros((1, 0), dtype=np.uint16)
 RUN_BEGINS: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
 NUM_RUN_WORDS = 0
+RUN_SHARED, RUN_CELLS = 1, 64
 RUN_SPAN = 0
-"""Which logits matter to a position (`marks.py`), how many words of its planes tell, and
-how many logits are read at once."""
+"""Which logits matter to a position (`marks.py`), how many words tell, of how many planes with how
+many cells each, and how many logits are read at once."""
 PASS_ACTION = -1
 """What hands the turn over, legal or not; -1 if the game has no such action."""
 HAS_THREATS = True

@@ -314,28 +314,43 @@ def weigh(
 ) -> int:
     """Add up the logits while listing: the moves of a passive stone share one of two.
 
-    Aggressive stones are listed by fours, though there be fewer: a branch that goes either way
-    would cost more.
+    Branches that go either way would cost more than the work they spare. So both distances of a
+    direction are one word, and aggressive stones are listed by fours, though there be fewer.
     """
     movers, pushers = scratch(16), scratch(16)
     find_stones(state, movers, pushers)
     count = U0
-    for kind in range(16):
-        while movers[kind] != U0:
-            passive = lowest(movers[kind])
-            movers[kind] = without_lowest(movers[kind])
-            left = pushers[kind] & other_colour(passive)
-            found = popcount(left)
-            shared = logits[PASSIVE[kind, passive]]
-            for first in range(0, found, 4):
-                for k in range(first, first + 4):
-                    at = count + np.uint64(k)
-                    some = left | LAST
-                    left &= some - U1
-                    actions[at] = action_of(kind, passive, lowest(some))
-                    odds[at] = shared + logits[AGGRESSIVE[kind, lowest(some)]]
-            count += np.uint64(found)
+    for near in range(0, 16, 2):
+        ways = movers[near] | movers[near + 1] << np.uint64(32)  # movers are at home
+        while ways != U0:
+            way = lowest(ways)
+            ways = without_lowest(ways)
+            kind, passive = near + (way >> 5), way & 31
+            found = pushers[kind] & other_colour(passive)
+            left = weigh_four(kind, passive, found, count, actions, logits, odds)
+            if popcount(found) > 4:
+                weigh_four(kind, passive, left, count + np.uint64(4), actions, logits, odds)
+            count += np.uint64(popcount(found))
     return int(count)
+
+
+def weigh_four(
+    kind: int,
+    passive: int,
+    found: np.uint64,
+    count: np.uint64,
+    actions: Actions,
+    logits: NDArray[np.float32],
+    odds: NDArray[np.float32],
+) -> np.uint64:
+    """List a passive stone's moves with the lowest four that are found; return all others."""
+    first, shared = ROW[kind, passive], logits[PASSIVE[kind, passive]]
+    for k in range(4):
+        some = found | LAST
+        found &= some - U1
+        actions[count + np.uint64(k)] = first + COLUMN[kind, lowest(some)]
+        odds[count + np.uint64(k)] = shared + logits[AGGRESSIVE[kind, lowest(some)]]
+    return found
 
 
 def num_legal(state: State, actions: Actions) -> int:

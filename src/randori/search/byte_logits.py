@@ -22,9 +22,11 @@ from randori.games.rules import (
     NUM_FACTORS,
     NUM_RUN_WORDS,
     RUN_BEGINS,
+    RUN_CELLS,
     RUN_FIRST,
     RUN_LENGTH,
     RUN_MASKS,
+    RUN_SHARED,
     RUN_SPAN,
     planes,
 )
@@ -58,7 +60,10 @@ def hear_marked(
     for f in range(NUM_FACTORS):
         at, end = wide(RUN_BEGINS[f]), wide(RUN_BEGINS[f + 1])
         for w in range(NUM_RUN_WORDS):
-            marked = words[w] & RUN_MASKS[f, w]
+            marked = U0
+            for k in range(RUN_SHARED):
+                marked |= words[min(RUN_SHARED * w + k, INPUT_WORDS - 1)] << np.uint64(RUN_CELLS * k)
+            marked &= RUN_MASKS[f, w]
             while marked != U0:
                 place = 64 * w + lowest(marked)
                 marked = without_lowest(marked)

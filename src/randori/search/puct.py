@@ -25,6 +25,7 @@ from randori.search.tree import (
     FORCED,
     GUMBEL,
     LATER,
+    LINE,
     MOST_LOGITS,
     NEVER,
     NODES,
@@ -49,8 +50,6 @@ BUSY: int = wide(-3)
 """Why `next_leaf` has no leaf: the budget is spent; arrays are full; all leaves are in flight."""
 
 
-LINE = 64
-"""Bytes that memory hands over at once."""
 EDGES_A_LINE = LINE // EDGE.itemsize
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""

@@ -17,10 +17,11 @@ that plays the edge. An edge that is proven to lose has q = −∞, so that no r
 ask.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from randori.errors import BrokenLaw
 from randori.games.game import Game
@@ -35,6 +36,8 @@ NONE: int = wide(-1)
 NEVER = np.float32(-np.inf)
 LATER = np.float32(np.inf)
 """What stands for the prior of the next move where it is not listed yet."""
+LINE = 64
+"""Bytes that memory hands over at once."""
 PATH = 15
 """Nodes of a descent that are noted."""
 SPARE = 3
@@ -48,14 +51,14 @@ HALF, UPPER = np.uint32(0x8000), np.uint32(16)
 NODE = np.dtype(
     [
         ("first", np.int32),  # its first move and edge; NONE until they are listed
-        ("count", np.int16),  # how many moves it has; 0 until they are listed
-        ("held", np.int16),  # how many of them are listed
-        ("live", np.int16),  # how many of those have edges
         ("visits", np.int32),  # simulations that reached it, its own evaluation included
         ("parent", np.int32),  # the node above, NONE for the root
         ("via", np.int32),  # the edge that leads to it
         ("value", np.float32),  # its own evaluation
         ("next", np.float32),  # the prior of the first move without an edge, NEVER or LATER
+        ("count", np.int16),  # how many moves it has; 0 until they are listed
+        ("held", np.int16),  # how many of them are listed
+        ("live", np.int16),  # how many of those have edges
         ("proven", np.int8),  # UNKNOWN, WON, LOST or DRAWN
         # 1 once the evaluator has answered; 0 again once a win is found by looking: then its list
         # is only what wins
@@ -162,20 +165,28 @@ class Tree(NamedTuple):
     twins: NDArray[np.int32]
 
 
+def lined(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Make zeros that begin with a line of memory, so that few records lie in two."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.zeros(size + LINE, dtype=np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
 def make_trees(
     slots: int, nodes: int, edges: int, game: Game, kept: type[np.unsignedinteger] = np.uint16
 ) -> Trees:
     """Allocate empty trees that keep logits as `kept`."""
     width = game.compact_width if kept is np.uint8 else game.num_logits
     kept_logits = width if game.num_logits <= MOST_LOGITS else 0
-    moves = np.zeros((slots, edges), dtype=MOVE)
+    moves = lined((slots, edges), MOVE)
     return Trees(
-        np.zeros((slots, nodes, game.num_words), dtype=np.uint64),
-        np.zeros((slots, nodes), dtype=NODE).view(np.recarray),
+        lined((slots, nodes, game.num_words), np.uint64),
+        lined((slots, nodes), NODE).view(np.recarray),
         moves.view(np.recarray),
         moves.view(np.uint64),
-        np.zeros((slots, edges), dtype=EDGE).view(np.recarray),
-        np.zeros((slots, nodes, kept_logits), dtype=kept),
+        lined((slots, edges), EDGE).view(np.recarray),
+        lined((slots, nodes, kept_logits), kept),
         np.zeros((slots, 6), dtype=np.int32),
         np.zeros((slots, nodes), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
