@@ -35,12 +35,16 @@ from randori.search.priors import add_noise, open_root
 from randori.search.puct import (
     AHEAD,
     DONE,
+    EARLY,
     NO_ROOM,
     Knobs,
     Questions,
     absorb,
     foresee,
     gather,
+    go_on,
+    look_around,
+    set_out,
     urgency_of,
 )
 from randori.search.reroot import reroot
@@ -52,6 +56,7 @@ from randori.search.roots import (
     weigh_improved,
 )
 from randori.search.tree import (
+    AT,
     BROKEN,
     FORCED,
     GUMBEL,
@@ -408,11 +413,25 @@ def play_on(
     """
     rows = wide(0)
     cramped = False
-    for slot in range(len(slots.budget)):
-        if slot + AHEAD < len(slots.budget):
-            foresee(trees, cache, asked, slot + AHEAD)
+    count = len(slots.budget)
+    for turn in range(count + EARLY):
+        if turn + AHEAD < count:
+            foresee(trees, cache, asked, turn + AHEAD)
+        if turn < count:
+            tree = tree_of(trees, turn)
+            absorb(tree, cache, asked, turn, knobs)
+            set_out(tree, wide(slots.budget[turn]), knobs)
+        for slot in range(max(turn - EARLY + 1, 0), min(turn, count)):
+            tree = tree_of(trees, slot)
+            node = wide(tree.used[AT])
+            if node != 0 and (turn - slot) % 2 == 1:
+                look_around(tree, node)
+            elif node != 0:
+                go_on(tree, node, knobs)
+        slot = turn - EARLY
+        if slot < 0:
+            continue
         tree = tree_of(trees, slot)
-        absorb(tree, cache, asked, slot, knobs)
         why = DONE
         for _ in range(PATIENCE):
             budget = wide(slots.budget[slot])

@@ -62,7 +62,8 @@ def hear_marked(
         for w in range(NUM_RUN_WORDS):
             marked = U0
             for k in range(RUN_SHARED):
-                marked |= words[min(RUN_SHARED * w + k, INPUT_WORDS - 1)] << np.uint64(RUN_CELLS * k)
+                plane = words[min(RUN_SHARED * w + k, INPUT_WORDS - 1)]
+                marked |= plane << np.uint64(RUN_CELLS * k)
             marked &= RUN_MASKS[f, w]
             while marked != U0:
                 place = 64 * w + lowest(marked)

@@ -19,6 +19,7 @@ from randori.search.past import comes_again
 from randori.search.priors import open_node, try_next, weigh_root
 from randori.search.roots import pick_forced, pick_gumbel
 from randori.search.tree import (
+    AT,
     DRAWN,
     EDGE,
     EDGES,
@@ -26,6 +27,7 @@ from randori.search.tree import (
     GUMBEL,
     LATER,
     LINE,
+    LISTS,
     MOST_LOGITS,
     NEVER,
     NODES,
@@ -53,6 +55,8 @@ BUSY: int = wide(-3)
 EDGES_A_LINE = LINE // EDGE.itemsize
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
+EARLY = 4
+"""How many slots before its turn a slot's next descent sets out."""
 NEAR = 24
 """How many edges of a node are asked for: untried ones of a root are rarely read."""
 NO_HALVING = np.zeros((1, 1), dtype=np.int32)
@@ -154,41 +158,111 @@ def pick_root(tree: Tree, knobs: Knobs) -> int:
 
 @inlined
 def descend(tree: Tree, knobs: Knobs) -> int:
-    """Walk from the root to a node that nobody has judged or whose result is known.
+    """Walk from the root, or from where `set_out` got to, to a leaf.
 
-    Returns NO_ROOM if a node on the way needs a list that does not fit; nothing is lost then.
+    That is a node that nobody has judged or whose result is known. Returns NO_ROOM if a node on the
+    way needs a list that does not fit; nothing is lost then.
     """
-    node = wide(0)
-    tree.path[0] = 0
+    node = wide(tree.used[AT])
+    if node == 0:
+        tree.path[0] = 0
     while tree.nodes[node].judged and tree.nodes[node].proven == UNKNOWN:
-        if knobs.guard and HAS_THREATS and node != 0 and tree.nodes[node].visits == 1:
-            if not has_room(tree, 1):
-                return NO_ROOM
-            outwit(tree, node)
-            if tree.nodes[node].proven != UNKNOWN:
-                break
-        if tree.nodes[node].first == NONE:
-            if not has_room(tree, 1):
-                return NO_ROOM
-            recall_logits(tree, node)
-            open_node(tree, node, tree.said)
-            if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
-                break
-        note(tree, node)
-        edge = NONE
-        if node == 0 and tree.used[RULE] != PLAIN:
-            edge = pick_root(tree, knobs)
-        if edge == NONE:
-            edge = pick_edge(tree, node, knobs)
-        if edge == NONE:  # its list is used up
-            if not has_room(tree, 1):
-                return NO_ROOM
-            recall_logits(tree, node)
-            open_node(tree, node, tree.said)
-            edge = pick_edge(tree, node, knobs)
-        node = follow(tree, node, edge)
+        below = step_down(tree, node, knobs)
+        if below == NO_ROOM:
+            return NO_ROOM
+        if below == node:
+            break
+        node = below
     note(tree, node)
+    tree.used[AT] = 0
     return node
+
+
+@inlined
+def step_down(tree: Tree, node: int, knobs: Knobs) -> int:
+    """Walk from a node that was judged to the one below where its best move leads.
+
+    Returns the same node if it turns out to be proven, and NO_ROOM as `descend` does.
+    """
+    if knobs.guard and HAS_THREATS and node != 0 and tree.nodes[node].visits == 1:
+        if not has_room(tree, 1):
+            return NO_ROOM
+        outwit(tree, node)
+        if tree.nodes[node].proven != UNKNOWN:
+            return node
+    if tree.nodes[node].first == NONE:
+        if not has_room(tree, 1):
+            return NO_ROOM
+        recall_logits(tree, node)
+        open_node(tree, node, tree.said)
+        if tree.nodes[node].proven != UNKNOWN:  # the rules have broken a law
+            return node
+    note(tree, node)
+    below = best_below(tree, node, knobs)
+    if below == NONE:  # its list is used up
+        if not has_room(tree, 1):
+            return NO_ROOM
+        recall_logits(tree, node)
+        open_node(tree, node, tree.said)
+        below = best_below(tree, node, knobs)
+    return below
+
+
+@inlined
+def best_below(tree: Tree, node: int, knobs: Knobs) -> int:
+    """Return the node where the best move of a node leads; NONE if that may not be listed."""
+    edge = NONE
+    if node == 0 and tree.used[RULE] != PLAIN:
+        edge = pick_root(tree, knobs)
+    if edge == NONE:
+        edge = pick_edge(tree, node, knobs)
+    return follow(tree, node, edge) if edge != NONE else NONE
+
+
+@inlined
+def set_out(tree: Tree, budget: int, knobs: Knobs) -> None:
+    """Begin a descent before its turn, if there will be one: its first move, from a near root."""
+    if knobs.leaves > 1 or knobs.guard or budget == 0 or is_spent(tree, budget, knobs):
+        return
+    if not tree.nodes[0].judged or (knobs.solve and tree.used[SEIZED] == 0):
+        return
+    if tree.used[AT] == 0 and has_room(tree, 1):
+        tree.path[0] = 0
+        go_on(tree, wide(0), knobs)
+
+
+@inlined
+def go_on(tree: Tree, node: int, knobs: Knobs) -> None:
+    """Take a descent that was begun one move further, and ask memory for the node there."""
+    if tree.nodes[node].first == NONE or tree.nodes[node].proven != UNKNOWN:
+        return
+    note(tree, node)
+    below = best_below(tree, node, knobs)
+    if below != NONE:
+        tree.used[AT] = below
+        prefetch(tree.nodes, below)
+        prefetch(tree.states, below)
+
+
+@inlined
+def look_around(tree: Tree, node: int) -> None:
+    """Ask memory for what a descent will read of a node that it has reached."""
+    first = tree.nodes[node].first
+    if first == NONE:
+        if NUM_LOGITS <= MOST_LOGITS and tree.nodes[node].judged:
+            ask_for_logits(tree.logits[node])
+        return
+    for e in range(first, first + min(tree.nodes[node].live, NEAR), EDGES_A_LINE):
+        prefetch(tree.edges, e)
+    prefetch(tree.edges, first + tree.nodes[node].live)
+    prefetch(tree.moves, first + tree.nodes[node].live)
+
+
+@inlined
+def ask_for_logits(kept: NDArray[Any]) -> None:
+    """Ask memory for what a node keeps of its logits."""
+    for p in range(0, len(kept), LINE // kept.itemsize):
+        prefetch(kept, p)
 
 
 @inlined
@@ -210,12 +284,16 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
     With thousands of trees nothing is near any more, and a walk from node to node would wait for
     each of them. The answer goes up the last path, and the next descent mostly follows it.
     """
+    states = trees.states[slot]
     nodes = trees.nodes[slot]
     edges = trees.edges[slot]
     path = trees.paths[slot]
     moves = trees.moves[slot]
     prefetch(nodes, wide(trees.used[slot, NODES]))
+    prefetch(states, wide(trees.used[slot, NODES]))
     prefetch(edges, wide(trees.used[slot, EDGES]))
+    prefetch(moves, wide(trees.used[slot, EDGES]))
+    prefetch(trees.listed[slot], wide(trees.used[slot, LISTS]))
     for k in range(asked.in_flight[slot]):
         place = place_of(cache, asked.keys[slot, k])
         prefetch(cache.keys, place)
@@ -225,13 +303,12 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
         prefetch(nodes, wide(path[i]))
         for e in range(path[i + 1], min(path[i + 2], path[i + 1] + NEAR), EDGES_A_LINE):
             prefetch(edges, e)
+        prefetch(edges, wide(path[i + 2]))
         prefetch(moves, wide(path[i + 2]))
     if path[0] > 3:
-        prefetch(trees.states[slot, path[path[0] - 5]], 0)
+        prefetch(states, wide(path[path[0] - 5]))
     if NUM_LOGITS <= MOST_LOGITS:
-        kept = trees.logits[slot, trees.used[slot, NODES] - 1]
-        for p in range(0, len(kept), LINE // kept.itemsize):
-            prefetch(kept, p)
+        ask_for_logits(trees.logits[slot, trees.used[slot, NODES] - 1])
 
 
 @inlined
@@ -285,7 +362,7 @@ def next_leaf(
         # Where logits are not kept, answers bring lists of moves: to this leaf and those in flight.
         lists = 1 + asked.in_flight[slot] if NUM_LOGITS > MOST_LOGITS else wide(0)
         is_full = knobs.guard and tree.used[NODES] + 2 > len(tree.nodes)  # a node, and its answer
-        if is_full or not has_room(tree, lists):
+        if tree.used[AT] == 0 and (is_full or not has_room(tree, lists)):
             return NO_ROOM
         node = descend(tree, knobs)
         if node == NO_ROOM:

@@ -85,7 +85,7 @@ EDGE = np.dtype(
     ],
     align=True,
 )
-NODES, EDGES, LISTS, BROKEN, RULE, SEIZED = range(6)
+NODES, EDGES, LISTS, BROKEN, RULE, SEIZED, AT = range(7)
 """Indices of `used`."""
 PLAIN, FORCED, GUMBEL = range(3)
 """How the root chooses, in RULE: like every node, with forced playouts, by sequential halving."""
@@ -115,8 +115,9 @@ class Trees(NamedTuple):
     """[B, N, P] what the evaluator said about the moves of nodes that are not all listed: the
     upper halves of float32, or bytes (`byte_logits.py`)"""
     used: NDArray[np.int32]
-    """[B, 6] how many nodes, edges and lists of moves there are, which law the rules have broken,
-    or 0, how the root chooses, and how far it was searched for moves that win: in no, one or two"""
+    """[B, 7] how many nodes, edges and lists of moves there are, which law the rules have broken,
+    or 0, how the root chooses, how far it was searched for moves that win: in no, one or two, and
+    to which node a descent that is under way has got; 0 for none"""
     listed: NDArray[np.int32]
     """[B, N] the nodes whose moves are listed, in the order of their runs"""
     luck: NDArray[np.float32]
@@ -187,7 +188,7 @@ def make_trees(
         moves.view(np.uint64),
         lined((slots, edges), EDGE).view(np.recarray),
         lined((slots, nodes, kept_logits), kept),
-        np.zeros((slots, 6), dtype=np.int32),
+        np.zeros((slots, 7), dtype=np.int32),
         np.zeros((slots, nodes), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros(game.num_actions, dtype=np.int32),
@@ -330,6 +331,7 @@ def plant(tree: Tree, state: State) -> None:
     tree.used[LISTS] = 0
     tree.used[RULE] = PLAIN
     tree.used[SEIZED] = 0
+    tree.used[AT] = 0
     for place in range(len(tree.twins)):
         tree.twins[place] = 0
     root = tree.states[0]
