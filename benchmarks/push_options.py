@@ -5,13 +5,15 @@
 The paper's figure is lost, and many placements fit its text: named stones and empty cells, three
 named moves, no win at once, and after every capture but `a1f1E2` the answer `h6a2S` takes a stone.
 Random ones are drawn, with one, two or three to four stones of a colour on a board. The agent
-looks at each with its simulations and with ten times as many; where these spend more than half on
-`a1f1E2`, it is taken to be the best move.
+looks at each, and at the one that comes with Randori, with its simulations and with ten times as
+many; where these spend more than half on `a1f1E2`, it is taken to be the best move. Placements that
+a search proves are counted apart: it stops then.
 """
 
 import argparse
 import json
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +26,8 @@ STONES = {"x": "a1 b3 f1 e2 a5", "o": "h1 a2 h6"}
 EMPTY = "b1 c1 c3 d3 g1 f3 g4 h5"
 CELLS = [file + rank for rank in "87654321" for file in "abcdefgh"]
 PAPER = 473 / 800
-TOGETHER = 64
+LONGER, TOGETHER = 10, 64
+REBUILT = "PUSH_OPTIONS"
 
 
 def board_of(cell: str) -> tuple[bool, bool]:
@@ -83,16 +86,27 @@ def placements(seed: int) -> Iterator[Position]:
             yield position
 
 
-def shares(positions: list[Position], simulations: int) -> list[float]:
-    """Return what part of its visits the agent gives the move in each position."""
+class Look(NamedTuple):
+    """What the agent makes of one position."""
+
+    visits: int
+    """of MOVE"""
+    value: float
+    is_proven: bool
+    """then the search stopped, and visits say nothing"""
+
+
+def look_at(positions: list[Position], simulations: int) -> list[Look]:
+    """Let the agent look at each position."""
     player = load_agent(f"az:simulations={simulations}", positions[0].game).player
     action, found = positions[0].parse(MOVE), []
     for i in range(0, len(positions), TOGETHER):
         part = positions[i : i + TOGETHER]
         search = player.search_all(np.array([position.state for position in part]))
         for slot in range(len(part)):
-            visits = {move.action: move.visits for move in search.analysis(slot).moves}
-            found.append(visits[action] / sum(visits.values()))
+            seen = search.analysis(slot)
+            visits = {move.action: move.visits for move in seen.moves}
+            found.append(Look(visits[action], seen.value, sum(visits.values()) < simulations))
     return found
 
 
@@ -106,15 +120,29 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     wish = parser.parse_args()
     drawn = placements(wish.seed)
-    positions = [next(drawn) for _ in range(wish.placements)]
-    short, long = (shares(positions, n * wish.simulations) for n in (1, 10))
-    best = [one for one, other in zip(short, long, strict=True) if other > 0.5]
+    positions = [load_game("shobu").position(REBUILT)]
+    positions += [next(drawn) for _ in range(wish.placements)]
+    budgets = (wish.simulations, LONGER * wish.simulations)
+    short, long = (look_at(positions, simulations) for simulations in budgets)
+    rebuilt, looks = (short[0], long[0]), list(zip(positions, short, long, strict=True))[1:]
+    open_ones = [look for look in looks if not look[1].is_proven and not look[2].is_proven]
+    best = [look for look in open_ones if 2 * look[2].visits > LONGER * wish.simulations]
+    even = sorted(best, key=lambda look: abs(look[2].value))[:3]
+
+    def is_as_often(look: Look) -> bool:
+        return look.visits >= PAPER * wish.simulations
+
     print(json.dumps({
-        "placements": len(positions),
-        "as_often_as_in_the_paper": sum(one >= PAPER for one in short),
+        "placements": len(looks),
+        "proven": len(looks) - len(open_ones),
+        "as_often_as_in_the_paper": sum(is_as_often(look) for _, look, _ in open_ones),
         "best": len(best),
-        "best_and_as_often": sum(one >= PAPER for one in best),
-    }))  # fmt: skip
+        "best_and_as_often": sum(is_as_often(look) for _, look, _ in best),
+        REBUILT: [look._asdict() for look in rebuilt],
+        "best_where_sides_are_even": {
+            position.text(): [look._asdict() for look in both] for position, *both in even
+        },
+    }, indent=1))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -95,7 +95,10 @@ def test_the_position_of_paper_e(randori):
         ("exam tictactoe x", "no such suite of tictactoe; there are none"),
         ("exam othello connect4", "suite 'connect4' is for connect4, not for othello"),
         ("exam othello connect4 --agent random", "suite 'connect4' is for connect4, not for othe"),
-        ("exam shobu connect4 --agent random", "not for shobu; there are shobu-mates, shobu-paper"),
+        (
+            "exam shobu connect4 --agent random",
+            "not for shobu; for that there are shobu-mates, shobu-paper",
+        ),
         ("exam connect4 . --agent random", "suite '.' is a folder; expected a file of positions"),
         ("exam othelo othello-endgames", "there is no game 'othelo'"),
         ("exam shobu shobu-paper --agent rando", "there is no agent 'rando'"),

@@ -60,14 +60,14 @@ def test_illegal_moves_name_the_legal_ones(move: str | int) -> None:
     assert str(caught.value) == message + " ".join(shown)
 
 
-@pytest.mark.parametrize("action", ["3", None, 3.0, -1, 7])
+@pytest.mark.parametrize("action", ["3", None, 3.0, -1, 7, True])
 def test_only_actions_are_written(action: int) -> None:
     start = load_game("connect4").start()
     with pytest.raises(IllegalAction) as caught:
         start.action_text(action)
     assert str(caught.value) == (
-        f"{action!r} is no action of connect4, which are whole numbers from 0 to 6; "
-        "`parse` makes one of text"
+        "expected an action of connect4, a whole number from 0 to 6, "
+        f"not {action!r}; for text use `parse`"
     )
     assert start.action_text(start.parse("4")) == start.action_text(np.int32(3)) == "4"
 

@@ -139,15 +139,16 @@ def test_bytes_play_as_what_they_say(changes: dict[str, Any], hashed: Build) -> 
     expect_alike(ours, theirs, 300)
 
 
-def test_bytes_are_remembered(hashed: Build) -> None:
+@pytest.mark.parametrize(("spec", "megabytes", "enough"), [("connect4", 0.02, 12), ("shobu", 1, 1)])
+def test_bytes_are_remembered(spec: str, megabytes: float, enough: int, hashed: Build) -> None:
     """There are more places for them, so other answers come at once; the games are the same."""
-    config = replace(CONFIG, slots=1, search=SearchConfig(20, cache_mb=0.02))
-    pair = pair_of(game_of("connect4"), hashed, config)
+    config = replace(CONFIG, slots=1, search=SearchConfig(20, cache_mb=megabytes))
+    pair = pair_of(game_of(spec), hashed, config)
     assert [group._cache.logits.dtype for group in pair] == [np.uint8, np.float32]
     assert len(pair[0]._cache.keys) > len(pair[1]._cache.keys)
     games: list[list[FinishedGame]] = [[], []]
     for group, finished in zip(pair, games, strict=True):
-        while len(finished) < 12:
+        while len(finished) < enough:
             group.step()
             finished += group.take().games
     assert games[0] == games[1]
@@ -162,17 +163,32 @@ def test_more_logits_than_nodes_keep(hashed: Build) -> None:
     expect_alike(ours, theirs, 120)
 
 
-def test_moves_of_two_factors(hashed: Build) -> None:
-    expect_alike(*pair_of(game_of("shobu"), hashed, CONFIG), 60)
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"keep_tree": False}],
+    ids=["plain", "trees anew"],
+)
+def test_logits_that_matter_play_as_what_they_say(changes: dict[str, Any], hashed: Build) -> None:
+    ours, theirs = pair_of(game_of("shobu"), hashed, replace(CONFIG, **changes))
+    assert ours._asked.logits.shape[1] == ours._trees.logits.shape[2] == 280
+    expect_alike(ours, theirs, 60)
 
 
-def test_trees_of_bytes_grow(hashed: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_of_another_width_are_refused(hashed: Build) -> None:
+    game = game_of("shobu")
+    whole = replace(game, marks=np.zeros(0, dtype=np.int32), most_marked=())
+    with pytest.raises(ValueError, match="expected 280 bytes a row, found 792"):
+        Group(game, Terse(whole, hashed(game)), CONFIG, seed_dice(1, CONFIG.slots))
+
+
+@pytest.mark.parametrize("spec", ["connect4", "shobu"])
+def test_trees_of_bytes_grow(spec: str, hashed: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     def cramped(slots: int, nodes: int, edges: int, game: Game, kept: Any) -> Any:
         return make_trees(slots, 2, game.most_legal, game, kept)
 
     monkeypatch.setattr(groups, "make_trees", cramped)
-    ours, theirs = pair_of(game_of("connect4"), hashed, CONFIG)
-    expect_alike(ours, theirs, 200)
+    ours, theirs = pair_of(game_of(spec), hashed, CONFIG)
+    expect_alike(ours, theirs, 60)
     assert ours._trees.logits.shape[1] > 2
     assert ours._trees.logits.dtype == np.uint8
 

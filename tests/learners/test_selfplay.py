@@ -419,6 +419,42 @@ def test_play_on_compiled_as_plain(hashed: Build) -> None:
     assert fast.evaluations > 300
 
 
+SEEN: list[int] = []
+
+
+def stay(tree: Any, budget: int, knobs: Any) -> None:
+    """Leave every descent to its turn."""
+
+
+def watched(tree: Any, node: int) -> None:
+    """Note how deep a descent has got that set out early; nothing is asked of memory here."""
+    parent = int(tree.nodes[node].parent)
+    SEEN.append(1 if parent == 0 else 2)
+
+
+@pytest.mark.parametrize("changes", [{}, {"forced": 2.0}, {"gumbel": 4}, {"keep_tree": False}])
+def test_descents_that_set_out_early_are_those_of_their_turn(
+    changes: dict[str, Any], hashed: Build
+) -> None:
+    game = game_of("connect4")
+    config = config_of(slots=9, simulations=12, **changes)
+    early, late = (make_group(game, hashed(game), config) for _ in range(2))
+    early._step = specialise(
+        play_on, game._bindings.filled({"look_around": watched}), compiled=False
+    )
+    late._step = specialise(play_on, game._bindings.filled({"set_out": stay}), compiled=False)
+    SEEN.clear()
+    with np.errstate(over="ignore"):
+        for _ in range(80):
+            early.step()
+            late.step()
+            for name in ("nodes", "moves", "edges", "used", "states", "paths"):
+                ours, theirs = getattr(early._trees, name), getattr(late._trees, name)
+                assert np.array_equal(ours, theirs), name
+            assert early.take().games == late.take().games
+    assert min(SEEN.count(depth) for depth in (1, 2)) > 80, "they set out, and went on"
+
+
 def test_threads_play_the_same_games(hashed: Build) -> None:
     """Two groups a thread; what each plays depends on its dice alone."""
     game = game_of("tictactoe")

@@ -23,6 +23,7 @@ from randori.search.byte_logits import (
     recall_marked,
 )
 from randori.search.evaluator import STEPS
+from randori.search.tree import BROKEN, TOO_MARKED
 
 Logits = NDArray[np.float32]
 FACTORS = (5, 11, 1)
@@ -129,8 +130,9 @@ def expect_marked_alone(game: Game, states: NDArray[np.uint64]) -> None:
     ends = np.cumsum((0, *game.factor_sizes))
     for state, row, logits, cells in zip(states, octets, said, seen, strict=True):
         spoilt = np.full(game.num_logits + game.runs.span, np.nan, np.float32)
-        tree: Any = SimpleNamespace(states=state[None])
+        tree: Any = SimpleNamespace(states=state[None], used=np.zeros(BROKEN + 1, np.int32))
         found = hear(tree, 0, row, spoilt)
+        assert not tree.used[BROKEN]
         for first, end in pairwise(ends):
             own = first + np.flatnonzero(cells[game.marks[first:end]])
             assert len(own), "every factor is asked about"
@@ -149,19 +151,36 @@ def as_they_are(state: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
         words[word] = state[word]
 
 
-def test_more_marks_than_may_be_hurt_nobody() -> None:
-    """Bare rates are measured on random planes; what does not fit is left out."""
-    game = load_game("shobu")
+def test_of_more_marks_than_may_be_the_first_come_and_the_rest_is_told() -> None:
+    """Bare rates are measured on random planes; a position with so many breaks a law."""
+    whole = load_game("shobu")
+    most, first = (44, 176), whole.factor_sizes[0]
+    game = replace(whole, most_marked=most, rules=whole.rules._replace(planes=as_they_are))
     rng = np.random.default_rng(4)
-    words = rng.integers(0, 2**64, (40, game.input_words), np.uint64)
-    octets = compacted(game, words, draw(40, game.factor_sizes))
-    assert octets.shape == (40, game.compact_width)
+    words = rng.integers(0, 2**16, (40, game.input_words), np.uint64)
+    words[:20] &= np.uint64(0x1248)  # few stones, now and then too many
+    said = draw(40, game.factor_sizes)
+    cells = unpack(torch.from_numpy(words.view(np.int64)), signature_of(game))
+    octets, hear = compacted(game, words, said), game.uncompiled(hear_marked)
+    told = []
+    for row, bits in enumerate(cells.flatten(1).numpy() > 0):
+        tree: Any = SimpleNamespace(states=words[row][None], used=np.zeros(BROKEN + 1, np.int32))
+        found = hear(tree, 0, octets[row], np.full(game.num_logits + game.runs.span, np.nan))
+        told.append(tree.used[BROKEN] == TOO_MARKED)
+        parts = [begin + np.flatnonzero(bits[game.marks[begin:end]])
+                 for begin, end in ((0, first), (first, game.num_logits))]  # fmt: skip
+        assert told[-1] == any(len(own) > n for own, n in zip(parts, most, strict=True))
+        for own, room in zip(parts, most, strict=True):
+            fit = [logit for k, logit in enumerate(own) if run_end(game, own, k) <= room]
+            if fit:
+                expected = said[row, fit] - said[row, fit].max()
+                assert np.abs(found[fit] - expected).max() <= 0.5 / STEPS + 1e-4
+    assert 0 < sum(told) < 40
 
-    hear = replace(game, rules=game.rules._replace(planes=as_they_are)).uncompiled(hear_marked)
-    for row in range(40):
-        tree: Any = SimpleNamespace(states=words[row][None])
-        said = np.full(game.num_logits + game.runs.span, np.nan, np.float32)
-        assert np.nanmax(hear(tree, 0, octets[row], said)) <= 0
+
+def run_end(game: Game, own: NDArray[np.int64], k: int) -> int:
+    """Where the run of the k-th of a factor's marked logits ends, among these."""
+    return int(np.flatnonzero(game.marks[own] == game.marks[own[k]])[-1]) + 1
 
 
 def test_stones_in_the_middle_of_all_boards_have_as_many_logits_as_may_be() -> None:

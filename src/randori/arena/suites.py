@@ -22,6 +22,7 @@ from randori.games.game import Game
 from randori.games.position import Position
 from randori.games.registry import GAMES, load_game
 from randori.spec import parse_spec
+from randori.words import are
 
 SHIPPED = Path(__file__).parents[1] / "suites"
 BAR = " | "
@@ -131,7 +132,7 @@ def find_suite(game: Game, name: str | Path) -> Path:
             raise UserError(f"suite {str(name)!r}: {there}; {nearest(str(name), known)}")
         path = shipped[str(name)]
     if path.parent == SHIPPED and path.stem not in known:
-        others = f"; there are {', '.join(known)}" if known else ""
+        others = f"; for that there {are(len(known))} {', '.join(known)}" if known else ""
         raise UserError(f"suite {path.stem!r} is for {_header(path)}, not for {game.spec}{others}")
     return path
 

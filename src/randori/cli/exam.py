@@ -28,7 +28,7 @@ from randori.errors import Stopped, UserError, nearest
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.runs import atomic
-from randori.words import some
+from randori.words import are, some
 
 
 def run_exam(
@@ -83,8 +83,8 @@ def take_or_stop(agent: Agent, suite: Suite, seed: int) -> tuple[ExamResult, boo
     except (KeyboardInterrupt, Departure) as stop:
         why = f"stopped: {stop}: " if isinstance(stop, Departure) else "stopped: "
         fair = "; classes come one after the other, so they are no fair sample" if answers else ""
-        are = "are" if total > 1 else "is"
-        note(f"{why}{len(answers)} of {some(total, 'position')} {are} answered{fair}")
+        answered = f"{some(total, 'position')} {are(total)} answered"
+        note(f"{why}{len(answers)} of {answered}{fair}")
         if not answers:
             raise Stopped from None
     return ExamResult(agent.spec, tuple(answers)), len(answers) == total

@@ -135,7 +135,7 @@ def export(
         raise UserError(f"{file} should end in .safetensors")
     from randori.cli.report import expect_new_file
 
-    expect_new_file(file, force=force)
+    expect_new_file(file, force=force, way_out=" or add --force")
     from randori.agents.models import export_model
     from randori.runs.checkpoint import read_model
 

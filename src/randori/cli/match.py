@@ -39,7 +39,7 @@ from randori.games.records import GameRecord, write_records
 from randori.games.registry import load_game
 from randori.games.sgf import GAME, write_sgf
 from randori.runs import atomic
-from randori.words import some
+from randori.words import are, some
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,7 @@ def play_or_stop(
     except (KeyboardInterrupt, Departure) as stop:
         why = f"stopped: {stop}: " if isinstance(stop, Departure) else "stopped: "
         fair = "; short games end first, so they are no fair sample" if ended else ""
-        are = "are" if games > 1 else "is"
-        note(f"{why}{len(ended)} of {some(games, 'game')} {are} over{fair}")
+        note(f"{why}{len(ended)} of {some(games, 'game')} {are(games)} over{fair}")
         if not ended:
             raise Stopped from None
         over = [ended[number] for number in sorted(ended)]

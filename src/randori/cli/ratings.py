@@ -252,8 +252,8 @@ def print_elo(rows: Sequence[dict[str, Any]]) -> None:
 
 def ratings_csv(rows: Sequence[dict[str, Any]]) -> str:
     """Write the ratings as a table with a header."""
-    names = ("agent", "rating", "low", "high", "games", "counted_games", "wins", "draws", "losses",
-             "score")  # fmt: skip
+    names = ("agent", "rating", "low", "high", "games", "wins", "draws", "losses", "score",
+             "counted_games")  # fmt: skip
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)

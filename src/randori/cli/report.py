@@ -195,13 +195,14 @@ def go_silent() -> None:
     os.dup2(null, sys.stdout.fileno())
 
 
-def expect_new_file(path: Path, *, force: bool | None = None) -> None:
+def expect_new_file(path: Path, *, force: bool = False, way_out: str = "") -> None:
     """Refuse a file that cannot be made, before hours are spent on its content.
 
-    `force` allows to replace one; it is None where no option does.
+    `force` allows to replace one; `way_out` says how that is asked for, if it can be.
     """
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the name of a file")
     if path.exists() and not force:
-        way_out = "" if force is None else " or add --force"
         raise UserError(f"{path} exists already; choose another name{way_out}")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {str(path.parent)!r} for {path.name}")

@@ -34,7 +34,7 @@ from randori.games.registry import load_game
 from randori.runs import atomic
 from randori.search.past import Past
 from randori.spec import options_of, parse_spec
-from randori.words import some
+from randori.words import are, some
 
 USUAL = {"simulations": "25,50,100,200,400", "depth": "1,2,3,4", "seconds": "0.01,0.03,0.1,0.3"}
 """Budgets if nothing is said: those of the first of these options that the agent has."""
@@ -146,8 +146,8 @@ def run_scaling(
                 note(f"  score {100 * steps[-1].score:.1f} %, {_elo(steps[-1])}")
     except (KeyboardInterrupt, Departure) as stop:
         why = f"{stop}: " if isinstance(stop, Departure) else ""
-        are = "is" if len(steps) == 1 else "are"
-        note(f"stopped: {why}{len(steps)} of {some(len(players), 'budget')} {are} finished")
+        finished = f"{some(len(players), 'budget')} {are(len(players))} finished"
+        note(f"stopped: {why}{len(steps)} of {finished}")
         if steps:
             report(game, option, opponent.spec, steps, about, output)
         raise Stopped from None

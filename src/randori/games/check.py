@@ -168,7 +168,7 @@ def _check_marks(trial: Trial) -> None:
     is_right = len(game.most_marked) == numbers and all(
         1 <= most <= size for most, size in zip(game.most_marked, sizes, strict=False)
     )
-    expected = f"most_marked of {numbers} numbers from 1 to their factor's size"
+    expected = f"most_marked of {some(numbers, 'number')} from 1 to their factor's size"
     trial.uphold("facts", is_right, expected, game.most_marked)
     if not len(marks):
         return
@@ -332,11 +332,11 @@ def _check_use(trial: Trial, view: View, are_marked: NDArray[np.bool_]) -> None:
     """See that all logits of legal actions are among those that come, and that these have room."""
     game = trial.game
     without = [action for action in view.legal if not are_marked[game.factors[action]].all()]
-    trial.uphold("weigh", not without, "marks at all logits of what is legal", without)
+    trial.uphold("marks", not without, "marks at all logits of what is legal", without)
     parts = np.split(are_marked, np.cumsum(game.factor_sizes)[:-1])
     counts = tuple(int(part.sum()) for part in parts)
     has_room = all(count <= most for count, most in zip(counts, game.most_marked, strict=True))
-    trial.uphold("weigh", has_room, f"at most {game.most_marked} logits with marks", counts)
+    trial.uphold("marks", has_room, f"at most {game.most_marked} logits with marks", counts)
 
 
 def _check_position_text(trial: Trial, view: View) -> None:

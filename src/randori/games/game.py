@@ -90,8 +90,8 @@ class Game:
     """[P] where a logit stands in the planes of a convolution: plane * cells + cell of `shape`;
     none given stands for nowhere, so that networks have logits without a place."""
     marks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
-    """[P] without which cell of its planes, numbered as spots are, a position has no use for a
-    logit; within a factor they ascend. None given stands for use everywhere."""
+    """[P] without which bit of its planes, plane * cells + cell, a position has no use for a logit;
+    within a factor they ascend. None given stands for use everywhere."""
     most_marked: tuple[int, ...] = ()
     """How many logits of each factor a position has use for at most, where there are marks."""
     subheads: tuple[int, ...] = ()

@@ -1,8 +1,8 @@
-"""Which logits a position has use for: those whose cell of its planes is set (`Game.marks`).
+"""Which logits a position has use for: those whose bit of its planes is set (`Game.marks`).
 
 A policy with a logit for every stone, wherever it may stand, has a few for those that do stand
 somewhere. Only these need to travel from a card, or be kept: factor by factor, in the order of
-their cells, one after the other. A cell's logits follow each other, so they are a run.
+their bits, one after the other. A bit's logits follow each other, so they are a run.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 class Runs(NamedTuple):
-    """Where a cell's logits stand, for F factors and the 64 places in each of W words.
+    """Where a bit's logits stand, for F factors and the 64 places in each of W words.
 
     Small planes share a word, so that few words have all that is to be looked through.
     """

@@ -77,9 +77,10 @@ class Position:
     def action_text(self, action: int) -> str:
         """Write an action as people do; raise `IllegalAction` for what is none of the game's."""
         top = self.game.num_actions - 1
-        if not (isinstance(action, int | np.integer) and 0 <= action <= top):
-            raise IllegalAction(f"{action!r} is no action of {self.game.spec}, which are whole "
-                                f"numbers from 0 to {top}; `parse` makes one of text")  # fmt: skip
+        is_number = isinstance(action, int | np.integer) and not isinstance(action, bool)
+        if not (is_number and 0 <= action <= top):
+            raise IllegalAction(f"expected an action of {self.game.spec}, a whole number from 0 to "
+                                f"{top}, not {action!r}; for text use `parse`")  # fmt: skip
         return text.action_text(self.game, self.state, action)
 
     def parse(self, move: str | int) -> int:

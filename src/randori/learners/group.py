@@ -70,6 +70,9 @@ class Group:
         nodes = search.simulations + 2
         edges = nodes * min(game.most_legal, 12) + SPARE * game.most_legal
         are_bytes = lane.logits.dtype == np.uint8
+        if are_bytes and lane.logits.shape[1] != game.compact_width:
+            expected = f"{game.compact_width} bytes a row, found {lane.logits.shape[1]}"
+            raise ValueError(f"logits about {game.spec}: expected {expected}")
         self._room = config.slots, nodes, edges, game, np.uint8 if are_bytes else np.uint16
         self._trees = make_trees(*self._room)
         self._cache = make_cache(search.cache_mb, lane.logits.shape[1], lane.logits.dtype.type)

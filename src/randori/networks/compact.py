@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,37 +31,37 @@ class Compactor:
 
     def __init__(self, signature: Signature, device: torch.device) -> None:
         self._factors: tuple[int, ...] = signature.factors
-        self.width = signature.num_logits
+        self.width = signature.compact_width or signature.num_logits
         self._is_marked = bool(signature.marks)
         if not self._is_marked:
             return
-        self.width = signature.compact_width
         self._nowhere = room = sum(signature.most_marked)  # behind all that matters
         self._rest = self.width - room  # no run is longer
         *others, last = signature.most_marked
         self._factors = (*others, last + self._rest)
-        # What `runs_of` tabulates for the reader, over cells instead of bits.
-        marks = torch.tensor(signature.marks, device=device)
-        parts = torch.split_with_sizes(marks, signature.factors)
-        self._cells = int(marks.max()) + 1
-        lengths = torch.stack([torch.bincount(part, minlength=self._cells) for part in parts])
+        # What `runs_of` tabulates for the reader, over bits of planes instead of places in words.
+        marks = np.asarray(signature.marks)
+        parts = np.split(marks, np.cumsum(signature.factors)[:-1])
+        self._bits = int(marks.max()) + 1
+        lengths = np.stack([np.bincount(part, minlength=self._bits) for part in parts])
         starts = lengths.cumsum(1) - lengths
-        begins = torch.tensor((0, *signature.most_marked[:-1]), device=device).cumsum(0)
-        self._lengths, self._shifts = lengths, begins[:, None] - lengths
-        self._runs = torch.cat([part + f * self._cells for f, part in enumerate(parts)])
-        self._within = torch.cat(
-            [torch.arange(len(part), device=device) - starts[f, part]
-             for f, part in enumerate(parts)]
-        )  # fmt: skip
+        ends = np.cumsum(signature.most_marked)[:, None]
+        runs = [part + f * self._bits for f, part in enumerate(parts)]
+        within = [np.arange(len(part)) - starts[f, part] for f, part in enumerate(parts)]
+        tables = (lengths, ends - np.array(signature.most_marked)[:, None] - lengths,
+                  ends - lengths, np.concatenate(runs), np.concatenate(within))  # fmt: skip
+        self._lengths, self._shifts, self._last, self._runs, self._within = (
+            torch.from_numpy(table).to(device) for table in tables
+        )
 
     def __call__(self, logits: Tensor, planes: Tensor) -> Tensor:
         """Turn float32 logits [B, P] about planes [B, C, H, W] into bytes [B, width]."""
         if not self._is_marked:
             return to_bytes(logits, self._factors)
-        marked = planes.flatten(1)[:, None, : self._cells] > 0
+        marked = planes.flatten(1)[:, None, : self._bits] > 0
         starts = (marked * self._lengths).cumsum(2).add_(self._shifts)
         # Where more is marked than may be (the bare rate is that of random planes) it has no room.
-        starts.masked_fill_(~marked, self._nowhere).clamp_(max=self._nowhere)
+        starts.masked_fill_(~marked | (starts > self._last), self._nowhere)
         places = starts.flatten(1).index_select(1, self._runs).add_(self._within)
         packed = logits.new_full((len(logits), self.width), NOTHING).scatter_(1, places, logits)
         packed.narrow(1, self._nowhere, self._rest).fill_(NOTHING)

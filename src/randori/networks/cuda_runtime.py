@@ -6,6 +6,7 @@ batches before and after it: no batch sees half of each, and no graph is capture
 """
 
 import threading
+from functools import cached_property
 from typing import Any
 from weakref import WeakSet
 
@@ -67,8 +68,15 @@ class CudaEvaluator:
     def compact_lane(self, batch: int) -> "CudaLane":
         """Make a new lane whose logits are bytes where there are many, as `lane` makes others."""
         many = self.signature.num_logits >= MANY_LOGITS
-        compactor = Compactor(self.signature, self.device) if many else None
-        return self._add(CudaLane(self, batch, compactor))
+        return self._add(CudaLane(self, batch, self._compactor if many else None))
+
+    @cached_property
+    def _compactor(self) -> Compactor:
+        """Shared by all lanes of bytes: it holds nothing but tables."""
+        with torch.cuda.device(self.device):
+            compactor = Compactor(self.signature, self.device)
+            torch.cuda.current_stream().synchronize()  # lanes of all threads read them
+        return compactor
 
     def _add(self, lane: "CudaLane") -> "CudaLane":
         with self.order:

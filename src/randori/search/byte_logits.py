@@ -31,7 +31,7 @@ from randori.games.rules import (
     planes,
 )
 from randori.search.evaluator import STEPS
-from randori.search.tree import MOST_LOGITS, Tree
+from randori.search.tree import BROKEN, MOST_LOGITS, TOO_MARKED, Tree
 
 STEP = np.float32(1 / STEPS)
 
@@ -50,7 +50,7 @@ def hear_bytes(
 def hear_marked(
     tree: Tree, node: int, logits: NDArray[np.uint8], said: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Do the same where only logits that matter come; all others stay what they were.
+    """Do the same where only logits that matter come; what stands at others means nothing then.
 
     Runs ascend, so a span may be written of each: what is too much belongs to nobody, or to a run
     that follows. A loop of one length has no branch that goes either way.
@@ -58,7 +58,7 @@ def hear_marked(
     words = scratch(INPUT_WORDS)
     planes(tree.states[node], words)
     for f in range(NUM_FACTORS):
-        at, end = wide(RUN_BEGINS[f]), wide(RUN_BEGINS[f + 1])
+        due, end = wide(RUN_BEGINS[f]), wide(RUN_BEGINS[f + 1])
         for w in range(NUM_RUN_WORDS):
             marked = U0
             for k in range(RUN_SHARED):
@@ -68,10 +68,12 @@ def hear_marked(
             while marked != U0:
                 place = 64 * w + lowest(marked)
                 marked = without_lowest(marked)
-                first = wide(RUN_FIRST[f, place])
+                first, at = wide(RUN_FIRST[f, place]), min(due, end)
                 for k in range(RUN_SPAN):
                     said[first + k] = -STEP * np.float32(logits[at + k])
-                at = min(at + wide(RUN_LENGTH[f, place]), end)
+                due += wide(RUN_LENGTH[f, place])
+        if due > end:
+            tree.used[BROKEN] = TOO_MARKED
     return said
 
 

@@ -21,17 +21,17 @@ class Cache(NamedTuple):
     values: NDArray[np.float32]
     """[C]"""
     logits: NDArray[Any]
-    """[C, P] float32, or bytes (`byte_logits.py`)"""
+    """[C, P] float32, or [C, compact_width] bytes (`byte_logits.py`)"""
 
 
-def make_cache(megabytes: float, num_logits: int, said: type[np.generic] = np.float32) -> Cache:
-    """Allocate as many places as fit, at least one, for logits that come as `said`."""
-    fit = int(megabytes * 2**20) // (12 + np.dtype(said).itemsize * num_logits)
+def make_cache(megabytes: float, width: int, said: type[np.generic] = np.float32) -> Cache:
+    """Allocate as many places as fit, at least one, for rows of logits that come as `said`."""
+    fit = int(megabytes * 2**20) // (12 + np.dtype(said).itemsize * width)
     places = 1 << max(0, fit.bit_length() - 1)
     return Cache(
         np.zeros(places, dtype=np.uint64),
         np.zeros(places, dtype=np.float32),
-        np.zeros((places, num_logits), dtype=said),
+        np.zeros((places, width), dtype=said),
     )
 
 

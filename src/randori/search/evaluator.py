@@ -41,10 +41,12 @@ class Lane(AnyLane, Protocol):
 
 
 class ByteLane(AnyLane, Protocol):
-    """What self-play uses where there are many logits: a quarter of the memory."""
+    """What self-play uses where there are many logits: a quarter of the memory, or less."""
 
     logits: NDArray[np.uint8]
-    """[B, P] how far each is below the best of its factor: STEPS a nat, at most 255."""
+    """[B, compact_width] how far each is below the best of its factor: STEPS a nat, at most 255.
+    Where the game has marks, only logits that matter come, one after the other, and the best is
+    that of these (`games/marks.py`)."""
 
 
 class Evaluator(Protocol):

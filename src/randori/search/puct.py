@@ -55,7 +55,7 @@ BUSY: int = wide(-3)
 EDGES_A_LINE = LINE // EDGE.itemsize
 AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
-EARLY = 4
+EARLY = 6
 """How many slots before its turn a slot's next descent sets out."""
 NEAR = 24
 """How many edges of a node are asked for: untried ones of a root are rarely read."""
@@ -96,7 +96,7 @@ class Questions(NamedTuple):
     words: NDArray[np.uint64]
     """[R, W]"""
     logits: NDArray[Any]
-    """[R, P] float32, or bytes (`byte_logits.py`)"""
+    """[R, P] float32, or [R, compact_width] bytes (`byte_logits.py`)"""
     values: NDArray[np.float32]
     """[R]"""
     leaf: NDArray[np.int32]

@@ -89,12 +89,13 @@ NODES, EDGES, LISTS, BROKEN, RULE, SEIZED, AT = range(7)
 """Indices of `used`."""
 PLAIN, FORCED, GUMBEL = range(3)
 """How the root chooses, in RULE: like every node, with forced playouts, by sequential halving."""
-TOO_MANY, NONE_LEFT, TOO_LONG = 1, 2, 3
+TOO_MANY, NONE_LEFT, TOO_LONG, TOO_MARKED = 1, 2, 3, 4
 """What BROKEN holds when the rules break a law that the arrays rely on."""
 _LAWS = {
     TOO_MANY: "law 'most_legal' broken: a position has more legal actions than it says",
     NONE_LEFT: "law 'ending' broken: a position without legal actions is not over",
     TOO_LONG: "law 'longest' broken: a game has more plies than it says",
+    TOO_MARKED: "law 'marks' broken: a position marks more logits than most_marked says",
 }
 
 
@@ -113,7 +114,7 @@ class Trees(NamedTuple):
     """[B, E] EDGE"""
     logits: NDArray[Any]
     """[B, N, P] what the evaluator said about the moves of nodes that are not all listed: the
-    upper halves of float32, or bytes (`byte_logits.py`)"""
+    upper halves of float32, or [B, N, compact_width] bytes (`byte_logits.py`)"""
     used: NDArray[np.int32]
     """[B, 7] how many nodes, edges and lists of moves there are, which law the rules have broken,
     or 0, how the root chooses, how far it was searched for moves that win: in no, one or two, and
