@@ -73,10 +73,7 @@ class CudaEvaluator:
     @cached_property
     def _compactor(self) -> Compactor:
         """Shared by all lanes of bytes: it holds nothing but tables."""
-        with torch.cuda.device(self.device):
-            compactor = Compactor(self.signature, self.device)
-            torch.cuda.current_stream().synchronize()  # lanes of all threads read them
-        return compactor
+        return Compactor(self.signature, self.device)
 
     def _add(self, lane: "CudaLane") -> "CudaLane":
         with self.order:
