@@ -99,7 +99,8 @@ def test_openings_for_programs(randori, folder):
         (["openings", "nowhere"], "nowhere does not exist; expected a run folder"),
         (["openings", "made", "--plies", "9"], "3 games ended before ply 9"),
         (["openings", "made", "--plies", "0"], "--plies"),
-        (["doctor", "made", "--html", "made"], "made exists already; choose another name"),
+        (["doctor", "made", "--html", "made"], "made is a folder; give the name of a file"),
+        (["doctor", "made", "--html", "made/config.json"], "exists already; choose another name"),
         (["doctor", "made", "--html", "no/x.html"], "there is no folder 'no' for x.html"),
     ],
 )
