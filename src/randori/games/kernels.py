@@ -144,7 +144,11 @@ def specialise(
     """
     shared = {} if built is None else built
     built = {f: shared[f] for f in shared if f is not template}
-    family = _reach(template, bindings)
+    calls = _reach(template, bindings)
+    family = list(calls)
+    circles = _circles(calls)
+    # Numba's cache crashes on functions that call each other; one that calls itself it can keep.
+    is_kept = not any(set(calls[f]) & circles - {f} for f in circles)
     mark = f"{bindings.label}_{_digest(family, bindings)}" if compiled else bindings.label
     scopes: list[dict[str, Any]] = []
     for function in family:
@@ -157,7 +161,12 @@ def specialise(
         bound.__module__ = function.__module__
         bound.__doc__ = function.__doc__
         scopes.append(scope)
-        built[function] = _compile(bound, function, function is template) if compiled else bound
+        if not compiled:
+            built[function] = bound
+        elif function is template:
+            built[function] = _compile_entry(bound, is_kept)
+        else:
+            built[function] = _compile_part(bound, function, function in circles)
     for scope in scopes:
         for name, value in scope.items():
             if isinstance(value, FunctionType) and value in built:
@@ -167,17 +176,33 @@ def specialise(
     return cast(F, entry)
 
 
-def _reach(template: Callable[..., Any], bindings: Bindings) -> list[FunctionType]:
-    """List `template` and every plain function it calls by a global name, however far."""
+def _reach(
+    template: Callable[..., Any], bindings: Bindings
+) -> dict[FunctionType, list[FunctionType]]:
+    """List `template` and every plain function it calls by a global name, however far.
+
+    Each comes with those that it calls itself.
+    """
     assert isinstance(template, FunctionType)
-    found = [template]
+    found: list[FunctionType] = [template]
+    calls = {}
     for function in found:
         scope = bindings.scope(function)
-        for name in sorted(_names(function.__code__)):
-            value = scope.get(name)
-            if isinstance(value, FunctionType) and value not in found:
-                found.append(value)
-    return found
+        values = (scope.get(name) for name in sorted(_names(function.__code__)))
+        calls[function] = [value for value in values if isinstance(value, FunctionType)]
+        found += [value for value in dict.fromkeys(calls[function]) if value not in found]
+    return calls
+
+
+def _circles(calls: Mapping[FunctionType, list[FunctionType]]) -> set[FunctionType]:
+    """Find the functions that call themselves, by way of others or not."""
+    left = set(calls)
+    while True:
+        called = {below for function in left for below in calls[function]}
+        kept = {function for function in left & called if not left.isdisjoint(calls[function])}
+        if kept == left:
+            return kept
+        left = kept
 
 
 def _names(code: CodeType) -> set[str]:
@@ -240,26 +265,31 @@ def _whole(function: FunctionType, above: tuple[FunctionType, ...]) -> str:
     return f"{_outline(function.__code__)} {file} {[_content(value, above) for value in taken]}"
 
 
-def _compile(bound: FunctionType, original: FunctionType, is_entry: bool) -> Any:
-    """Hand one function to Numba; only the entry is cached on disk, with all it calls inside.
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""Kernels get all their memory from outside, so they run without Numba's reference counts, which
+would otherwise cost more than the search itself."""
 
-    Kernels get all their memory from outside, so they run without Numba's reference counts, which
-    would otherwise cost more than the search itself. Functions that Python never calls need no
-    wrapper for it, which saves a fifth of the time to compile.
-    """
-    import numba  # here, because it costs 0.3 s that `randori --help` should not pay
+
+def _compile_entry(bound: FunctionType, is_kept: bool) -> Any:
+    """Hand a template to Numba, and keep it on disk with all that it calls inside."""
+    from randori.games.compilers import KERNEL, njit  # here: Numba costs `randori --help` 0.3 s
+
+    kernel = njit(cache=is_kept, **KERNEL, **OPTIONS)(bound)
+    if is_kept:
+        _keep_apart(kernel)
+    return kernel
+
+
+def _compile_part(bound: FunctionType, original: FunctionType, is_circular: bool) -> Any:
+    """Hand Numba what templates call; Python never does, so that it needs no wrapper for it."""
+    from randori.games.compilers import PART, njit
 
     intrinsics = _intrinsics()
     if original in intrinsics:
         return intrinsics[original]
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    if not is_entry:
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        options |= {"forceinline": original in _INLINED}
-    kernel = numba.njit(cache=is_entry, **options)(bound)
-    if is_entry:
-        _keep_apart(kernel)
-    return kernel
+    unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    way = {} if is_circular else PART  # the address of what calls itself must be known
+    return njit(forceinline=original in _INLINED, **way, **unwrapped, **OPTIONS)(bound)
 
 
 def _keep_apart(kernel: Any) -> None:
