@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from randori.cli import bench
+from randori.cli import bench, bench_train
+from randori.cli.bench_work import Work
 from randori.games.registry import GAMES
 
 SMALL = [
@@ -28,10 +29,10 @@ SMALL = [
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    for name, value in (("BARE_SECONDS", 0.05), ("ROUNDS", 2), ("REPEATS", 1),
-                        ("PERFT_SECONDS", 0.0), ("TRAIN_ROWS", 64),
-                        ("PIECE_SECONDS", 0.05)):  # fmt: skip
-        monkeypatch.setattr(f"randori.cli.bench.{name}", value)
+    for name, value in (("search.BARE_SECONDS", 0.05), ("search.ROUNDS", 2), ("search.REPEATS", 1),
+                        ("rules.REPEATS", 1), ("rules.PERFT_SECONDS", 0.0),
+                        ("train.TRAIN_ROWS", 64), ("train.PIECE_SECONDS", 0.05)):  # fmt: skip
+        monkeypatch.setattr(f"randori.cli.bench_{name}", value)
 
 
 def test_search(randori):
@@ -104,12 +105,12 @@ class Paced:
 
 def test_precisions_train_in_turn(monkeypatch):
     clock, log = [0.0], []
-    monkeypatch.setattr(bench, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(bench, "PIECE_SECONDS", 2.0)
+    monkeypatch.setattr(bench_train, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(bench_train, "PIECE_SECONDS", 2.0)
     trainers = [Paced("fp32", 1.0, clock, log), Paced("bf16", 0.5, clock, log)]
     replay = SimpleNamespace(sample=lambda rng, batch: None)
-    assert bench._time_steps(trainers, replay, bench.Work(seconds=4.0)) == [(4, 4.0), (8, 4.0)]
-    turns = [name for name, _ in groupby(log[2 * bench.WARM_STEPS :])]
+    assert bench_train._time_steps(trainers, replay, Work(seconds=4.0)) == [(4, 4.0), (8, 4.0)]
+    turns = [name for name, _ in groupby(log[2 * bench_train.WARM_STEPS :])]
     assert turns == ["fp32", "bf16", "fp32", "bf16"]
 
 
@@ -126,7 +127,7 @@ def test_unknown(randori):
 def test_peer(randori, tmp_path, monkeypatch):
     said = json.dumps({"peer": "other", "nodes_per_s": 1000.0, "random_moves_per_s": 500.0})
     (tmp_path / "peers.py").write_text(f"print({said!r})")
-    monkeypatch.setattr("randori.cli.bench.PEERS", tmp_path / "peers.py")
+    monkeypatch.setattr("randori.cli.bench_work.PEERS", tmp_path / "peers.py")
     line = ("bench", "perft", "tictactoe", "--peers", sys.executable)
     figures = randori(*line, "--json").json
     assert figures["times_peer"] == pytest.approx(figures["nodes_per_s"] / 1000)

@@ -21,6 +21,7 @@ from randori.games.kernels import DRAW, FIRST, ONGOING, SECOND, U1, Actions, Sta
 from randori.games.registry import GAMES
 from randori.games.symmetry import Symmetries, flip, identity, symmetries, transpose
 from randori.games.tictactoe import MINE, PLY, THEIRS
+from randori.games.tictactoe import legal as right_legal
 from randori.games.tictactoe import planes as right_planes
 
 HEX = str(Path(__file__).parents[2] / "examples" / "hex.py")
@@ -317,6 +318,14 @@ def wraps_round(state: State, words: NDArray[np.uint64]) -> None:
         words[0] = words[1]
 
 
+def counts_less_in_64_bits(state: State, actions: Actions) -> int:
+    """9 - 1 of 9 actions would be what a slice to -1 leaves."""
+    large = 1
+    for _ in range(70):
+        large *= 3
+    return right_legal(state, actions) - int(large % 10 != 9)
+
+
 def allocates(state: State, words: NDArray[np.uint64]) -> None:
     words[:] = np.concatenate((state[MINE:], state[:0]))
 
@@ -454,6 +463,7 @@ BROKEN: list[tuple[str, Game, str]] = [
     ("may_end", with_rules(may_end=never_ends), "expected true from may_end, since "),
     ("weigh", with_rules(weigh=thinks_alike), "from weigh, found [(0, nan), (1, nan),"),
     ("compiled", with_rules(planes=wraps_round), "compiled kernels to have planes"),
+    ("compiled", with_rules(num_legal=counts_less_in_64_bits), "count and list different numbers"),
     ("compiled", with_rules(may_end=asks_a_dict), "scalar code that allocates nothing"),
     ("may_end", with_rules(may_end=from_the_sixth_on), "ends the game, found False"),
     ("compiled", with_rules(planes=allocates), "scalar code that allocates nothing"),

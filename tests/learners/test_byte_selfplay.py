@@ -29,6 +29,7 @@ from randori.search.tree import make_trees
 from randori.search.uniform import UniformEvaluator
 
 Build = Callable[[Game], Any]
+SHOBU = "shobu:cap=40"
 SPREAD = 12
 CONFIG = SelfPlayConfig(
     slots=4, search=SearchConfig(20, cache_mb=0.0), fast_simulations=5, full_share=0.5,
@@ -139,7 +140,7 @@ def test_bytes_play_as_what_they_say(changes: dict[str, Any], hashed: Build) -> 
     expect_alike(ours, theirs, 300)
 
 
-@pytest.mark.parametrize(("spec", "megabytes", "enough"), [("connect4", 0.02, 12), ("shobu", 1, 1)])
+@pytest.mark.parametrize(("spec", "megabytes", "enough"), [("connect4", 0.02, 12), (SHOBU, 1, 3)])
 def test_bytes_are_remembered(spec: str, megabytes: float, enough: int, hashed: Build) -> None:
     """There are more places for them, so other answers come at once; the games are the same."""
     config = replace(CONFIG, slots=1, search=SearchConfig(20, cache_mb=megabytes))
@@ -169,19 +170,19 @@ def test_more_logits_than_nodes_keep(hashed: Build) -> None:
     ids=["plain", "trees anew"],
 )
 def test_logits_that_matter_play_as_what_they_say(changes: dict[str, Any], hashed: Build) -> None:
-    ours, theirs = pair_of(game_of("shobu"), hashed, replace(CONFIG, **changes))
+    ours, theirs = pair_of(game_of(SHOBU), hashed, replace(CONFIG, **changes))
     assert ours._asked.logits.shape[1] == ours._trees.logits.shape[2] == 280
     expect_alike(ours, theirs, 60)
 
 
 def test_bytes_of_another_width_are_refused(hashed: Build) -> None:
-    game = game_of("shobu")
+    game = game_of(SHOBU)
     whole = replace(game, marks=np.zeros(0, dtype=np.int32), most_marked=())
     with pytest.raises(ValueError, match="expected 280 bytes a row, found 792"):
         Group(game, Terse(whole, hashed(game)), CONFIG, seed_dice(1, CONFIG.slots))
 
 
-@pytest.mark.parametrize("spec", ["connect4", "shobu"])
+@pytest.mark.parametrize("spec", ["connect4", SHOBU])
 def test_trees_of_bytes_grow(spec: str, hashed: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     def cramped(slots: int, nodes: int, edges: int, game: Game, kept: Any) -> Any:
         return make_trees(slots, 2, game.most_legal, game, kept)
@@ -248,7 +249,7 @@ def test_who_has_no_bytes_is_asked_for_none(hashed: Build) -> None:
     assert selfplay_lane(terse, 3, False).logits.dtype == np.float32
 
 
-@pytest.mark.parametrize("spec", ["tictactoe", "shobu"])
+@pytest.mark.parametrize("spec", ["tictactoe", SHOBU])
 def test_the_bare_rate_is_that_of_the_lanes_of_self_play(spec: str, hashed: Build) -> None:
     game = game_of(spec)
     made: list[Any] = []

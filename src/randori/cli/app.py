@@ -234,7 +234,8 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure how fast the parts are."""
-    from randori.cli.bench import BENCHES, Work, print_figures
+    from randori.cli.bench import BENCHES, print_figures
+    from randori.cli.bench_work import Work
 
     if what not in ("all", *BENCHES):
         raise UserError(f"there is no benchmark {what!r}; {nearest(what, ['all', *BENCHES])}")

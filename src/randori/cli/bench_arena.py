@@ -4,26 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from randori.agents.agent import Agent
 from randori.agents.registry import load_agent
 from randori.arena.match import Ending, PlayedGame, play_match
 from randori.arena.store import Store, stored
+from randori.cli.bench_work import Work
 from randori.cli.report import announced, clock, note
 from randori.cli.scaling import Stopwatch
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.words import some
 
-if TYPE_CHECKING:
-    from randori.cli.bench import Work
-
 GAMES, TRIAL_GAMES, REPEATS = 1000, 20, 3
 """Games of a match at most and at least, and matches of which the least overhead counts."""
 
 
-def bench_arena(work: "Work") -> dict[str, Any]:
+def bench_arena(work: Work) -> dict[str, Any]:
     """Time matches of `random` and `uct`, less what the agents took, without and with a store."""
     game = load_game(work.game or "connect4")
     names = "random", f"uct:simulations={work.simulations}"

@@ -154,6 +154,19 @@ def bits_of(game: Game, words: Sequence[int]) -> NDArray[np.bool_]:
     return np.unpackbits(little, bitorder="little").astype(bool).reshape(game.num_planes, -1)
 
 
+def logits_of(game: Game) -> NDArray[np.float32]:
+    """Make up logits, all of them different and none of them 0."""
+    return np.sin(1 + np.arange(game.num_logits)).astype(np.float32)
+
+
+def weighed(game: Game, legal: Sequence[int]) -> list[tuple[int, float]]:
+    """Say what `weigh` shall find, to the last bit."""
+    sums = np.zeros(len(legal), dtype=np.float32)
+    for part in logits_of(game)[game.factors[list(legal)]].T:
+        sums += part
+    return list(zip(legal, sums.tolist(), strict=True))
+
+
 def compare(trial: Trial, law: str, subject: str, expected: View, found: View) -> None:
     """Uphold `law` for all that two views say; the order of actions matters when compiled only."""
     for kind in ("legal", "outcome", "words"):

@@ -29,24 +29,11 @@ from randori.learners.harvest import (
     reap,
     surprise_of,
 )
+from randori.search.ahead import AHEAD, EARLY, foresee, press_on, set_out
 from randori.search.backup import root_value
 from randori.search.cache import Cache
 from randori.search.priors import add_noise, open_root
-from randori.search.puct import (
-    AHEAD,
-    DONE,
-    EARLY,
-    NO_ROOM,
-    Knobs,
-    Questions,
-    absorb,
-    foresee,
-    gather,
-    go_on,
-    look_around,
-    set_out,
-    urgency_of,
-)
+from randori.search.puct import DONE, NO_ROOM, Knobs, Questions, absorb, gather, urgency_of
 from randori.search.reroot import reroot
 from randori.search.roots import (
     draw_gumbel,
@@ -56,7 +43,6 @@ from randori.search.roots import (
     weigh_improved,
 )
 from randori.search.tree import (
-    AT,
     BROKEN,
     FORCED,
     GUMBEL,
@@ -421,13 +407,7 @@ def play_on(
             tree = tree_of(trees, turn)
             absorb(tree, cache, asked, turn, knobs)
             set_out(tree, wide(slots.budget[turn]), knobs)
-        for slot in range(max(turn - EARLY + 1, 0), min(turn, count)):
-            tree = tree_of(trees, slot)
-            node = wide(tree.used[AT])
-            if node != 0 and (turn - slot) % 2 == 1:
-                look_around(tree, node)
-            elif node != 0:
-                go_on(tree, node, knobs)
+        press_on(trees, turn, knobs)
         slot = turn - EARLY
         if slot < 0:
             continue

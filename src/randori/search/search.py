@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from randori.games.game import Game
 from randori.games.kernels import wide
+from randori.search.ahead import AHEAD, foresee
 from randori.search.backup import answers_to, root_value
 from randori.search.cache import Cache, make_cache
 from randori.search.choice import best_edge, choose_all, fate_of, likeliest_all
@@ -16,7 +17,7 @@ from randori.search.evaluator import Evaluator
 from randori.search.graph import GRAPH_KERNELS, find_twins, with_twins
 from randori.search.past import Past
 from randori.search.priors import open_wholly
-from randori.search.puct import AHEAD, NO_ROOM, Knobs, Questions, absorb, foresee, gather
+from randori.search.puct import NO_ROOM, Knobs, Questions, absorb, gather
 from randori.search.tree import (
     DRAWN,
     LOST,
