@@ -205,6 +205,11 @@ def _circles(calls: Mapping[FunctionType, list[FunctionType]]) -> set[FunctionTy
         left = kept
 
 
+_OWN_FILES = {str(Path(__file__).with_name(f"{name}.py")) for name in
+              ("kernels", "compilers", "intrinsics")}  # fmt: skip
+"""What a kernel becomes depends on these, too."""
+
+
 def _names(code: CodeType) -> set[str]:
     inner = (c for c in code.co_consts if isinstance(c, CodeType))
     return set(code.co_names).union(*(_names(c) for c in inner))
@@ -217,7 +222,7 @@ def _digest(family: list[FunctionType], bindings: Bindings) -> str:
     changed since it was imported. Modules count too, because what is cached refers to them.
     """
     digest = hashlib.sha256()
-    for path in sorted({function.__code__.co_filename for function in family} | {__file__}):
+    for path in sorted({function.__code__.co_filename for function in family} | _OWN_FILES):
         digest.update(_file(path))
     for function in family:
         scope = bindings.scope(function)
@@ -283,10 +288,10 @@ def _compile_entry(bound: FunctionType, is_kept: bool) -> Any:
 def _compile_part(bound: FunctionType, original: FunctionType, is_circular: bool) -> Any:
     """Hand Numba what templates call; Python never does, so that it needs no wrapper for it."""
     from randori.games.compilers import PART, njit
+    from randori.games.intrinsics import INTRINSICS
 
-    intrinsics = _intrinsics()
-    if original in intrinsics:
-        return intrinsics[original]
+    if original in INTRINSICS:
+        return INTRINSICS[original]
     unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     way = {} if is_circular else PART  # the address of what calls itself must be known
     return njit(forceinline=original in _INLINED, **way, **unwrapped, **OPTIONS)(bound)
@@ -303,80 +308,3 @@ def _keep_apart(kernel: Any) -> None:
     files = kernel._cache._cache_file
     mark = uuid.uuid4().hex[:12]
     files._data_name_pattern = files._data_name_pattern.replace("{number", f"{mark}-{{number")
-
-
-_INTRINSICS: dict[Any, Any] = {}
-
-
-def _intrinsics() -> dict[Any, Any]:
-    """Map the bit functions above to single machine instructions, and `scratch` to the stack."""
-    if _INTRINSICS:
-        return _INTRINSICS
-    from llvmlite import ir as untyped_ir
-    from numba import types
-    from numba.core import cgutils as untyped_cgutils
-    from numba.core.errors import TypingError
-    from numba.extending import intrinsic
-    from numba.np import arrayobj
-
-    arrays: Any = arrayobj
-    cgutils: Any = untyped_cgutils
-    ir: Any = untyped_ir
-
-    def popcount_typing(typing: Any, word: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.ctpop(args[0])
-
-        return types.int64(types.uint64), emit
-
-    def lowest_typing(typing: Any, word: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.cttz(args[0], context.get_constant(types.boolean, True))
-
-        return types.int64(types.uint64), emit
-
-    def reverse_typing(typing: Any, word: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.bitreverse(args[0])
-
-        return types.uint64(types.uint64), emit
-
-    def scratch_typing(typing: Any, size: Any) -> Any:
-        if not isinstance(size, types.IntegerLiteral):
-            raise TypingError("scratch(size) wants a literal or a module constant")
-        row, length = types.Array(types.uint64, 1, "C"), size.literal_value
-
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            word = context.get_value_type(types.uint64)
-            words = cgutils.alloca_once(builder, word, size=length)
-            cgutils.memset(builder, words, context.get_constant(types.intp, 8 * length), 0)
-            made = arrays.make_array(row)(context, builder)
-            size, step = (context.get_constant(types.intp, number) for number in (length, 8))
-            arrays.populate_array(
-                made, data=words, shape=[size], strides=[step], itemsize=step, meminfo=None
-            )
-            return made._getvalue()
-
-        return row(size), emit
-
-    def prefetch_typing(typing: Any, array: Any, index: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            made = arrays.make_array(sig.args[0])(context, builder, args[0])
-            where = cgutils.get_item_pointer(
-                context, builder, sig.args[0], made, [args[1]], wraparound=False
-            )
-            byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-            signature = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-            hint = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
-            read, near, data = flag(0), flag(3), flag(1)
-            builder.call(hint, [builder.bitcast(where, byte), read, near, data])
-            return context.get_dummy_value()
-
-        return types.void(array, types.intp), emit
-
-    _INTRINSICS[prefetch] = intrinsic(prefetch_typing)
-    _INTRINSICS[popcount] = intrinsic(popcount_typing)
-    _INTRINSICS[lowest] = intrinsic(lowest_typing)
-    _INTRINSICS[reverse] = intrinsic(reverse_typing)
-    _INTRINSICS[scratch] = intrinsic(prefer_literal=True)(scratch_typing)
-    return _INTRINSICS
