@@ -1,4 +1,4 @@
-"""What a few functions of `kernels.py` are in machine code: one instruction, or room on the stack."""
+"""What a few functions of `kernels.py` are in machine code: an instruction, or room on the stack."""
 
 from typing import Any
 
