@@ -1,4 +1,4 @@
-"""What a few functions of `kernels.py` are in machine code: an instruction, or room on the stack."""
+"""What some functions of `kernels.py` are when compiled: an instruction, or room on the stack."""
 
 from typing import Any
 
