@@ -1,12 +1,13 @@
 """How Numba is to compile kernels: only what Python calls becomes machine code.
 
-By itself Numba optimises every function that a kernel calls, makes machine code of it, and then
-does both again with the copy that it links into the caller. Of the time that a kernel of some 150
-functions takes to compile, that is two fifths. So a function that only kernels call stays as it was
-written until it stands in a kernel. This leans on the inside of Numba: versions that it was not
-tried with compile in their own way.
+By itself Numba optimises every function that a kernel calls as a module of its own, makes machine
+code of it, and does both again with the copy that it links into the caller. Of the time that
+self-play of some 150 functions takes to compile, that is two fifths. So it is left out where only
+kernels call a function. This leans on the inside of Numba: versions that it was not tried with
+compile in their own way.
 """
 
+import re
 from typing import Any
 
 import numba
@@ -20,6 +21,8 @@ TRIED = ((0, 61), (0, 68))
 """The first and the last version."""
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of the places begin where a function finds its Python objects."""
+UNRESOLVED = ".numba.unresolved$"
+"""And of those where it finds the address of one that is called in a circle."""
 
 
 class PartLibrary(JITCodeLibrary):
@@ -75,7 +78,11 @@ class MakePart(AnalysisPass):
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class FurnishKernel(AnalysisPass):
-    """Tell the functions inside a kernel where their Python objects are, as loading one does."""
+    """Tell the functions inside a kernel where their Python objects are, as loading one does.
+
+    A kernel that goes through addresses cannot be loaded again: Numba would crash, so it is told
+    not to keep it.
+    """
 
     _name = "furnish_kernel"
 
@@ -88,6 +95,8 @@ class FurnishKernel(AnalysisPass):
             env = lookup_environment(place.name) if place.name.startswith(ENVIRONMENT) else None
             if env is not None:
                 state.targetctx.codegen().set_env(place.name, env)
+            if place.name.startswith(UNRESOLVED):
+                state.library._dynamic_globals.append(place.name)
         return True
 
 
@@ -114,8 +123,9 @@ class KernelCompiler(CompilerBase):
 
 
 def _is_tried(version: str) -> bool:
-    first, second = version.split(".")[:2]
-    return TRIED[0] <= (int(first), int(second)) <= TRIED[1]
+    """Tell whether a version lies between those that were tried; some builds have none."""
+    found = re.match(r"(\d+)\.(\d+)\.", version)
+    return found is not None and TRIED[0] <= (int(found[1]), int(found[2])) <= TRIED[1]
 
 
 njit: Any = numba.njit

@@ -13,9 +13,12 @@ people use on single positions, at no compile time.
 """
 
 import hashlib
+import os
 import uuid
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -140,15 +143,15 @@ def specialise(
     """Rebuild `template` and all plain functions it reaches, with `bindings` in their globals.
 
     `built` collects the functions that templates with the same bindings share; the template itself
-    is always built anew. The result has the template's type.
+    is always built anew. The result has the template's type. With NUMBA_DISABLE_JIT=1 nothing is
+    compiled.
     """
+    compiled = compiled and not int(os.environ.get("NUMBA_DISABLE_JIT") or 0)
     shared = {} if built is None else built
     built = {f: shared[f] for f in shared if f is not template}
     calls = _reach(template, bindings)
     family = list(calls)
     circles = _circles(calls)
-    # Numba's cache crashes on functions that call each other; one that calls itself it can keep.
-    is_kept = not any(set(calls[f]) & circles - {f} for f in circles)
     mark = f"{bindings.label}_{_digest(family, bindings)}" if compiled else bindings.label
     scopes: list[dict[str, Any]] = []
     for function in family:
@@ -164,7 +167,7 @@ def specialise(
         if not compiled:
             built[function] = bound
         elif function is template:
-            built[function] = _compile_entry(bound, is_kept)
+            built[function] = _compile_entry(bound, has_circles=bool(circles))
         else:
             built[function] = _compile_part(bound, function, function in circles)
     for scope in scopes:
@@ -195,7 +198,11 @@ def _reach(
 
 
 def _circles(calls: Mapping[FunctionType, list[FunctionType]]) -> set[FunctionType]:
-    """Find the functions that call themselves, by way of others or not."""
+    """Find the functions that may call themselves, by way of others or not.
+
+    An attribute with a function's name counts as a call, and so does what leads from one circle to
+    another.
+    """
     left = set(calls)
     while True:
         called = {below for function in left for below in calls[function]}
@@ -221,7 +228,9 @@ def _digest(family: list[FunctionType], bindings: Bindings) -> str:
     The files alone are not enough: one file can hold two versions of a rule, and it can have
     changed since it was imported. Modules count too, because what is cached refers to them.
     """
-    digest = hashlib.sha256()
+    from randori.games.compilers import PART
+
+    digest = hashlib.sha256(f"{sorted(PART)}".encode())
     for path in sorted({function.__code__.co_filename for function in family} | _OWN_FILES):
         digest.update(_file(path))
     for function in family:
@@ -275,14 +284,30 @@ OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 would otherwise cost more than the search itself."""
 
 
-def _compile_entry(bound: FunctionType, is_kept: bool) -> Any:
-    """Hand a template to Numba, and keep it on disk with all that it calls inside."""
+def _compile_entry(bound: FunctionType, has_circles: bool) -> Any:
+    """Hand a template to Numba, and keep it on disk with all that it calls inside, if it can be."""
     from randori.games.compilers import KERNEL, njit  # here: Numba costs `randori --help` 0.3 s
 
-    kernel = njit(cache=is_kept, **KERNEL, **OPTIONS)(bound)
-    if is_kept:
-        _keep_apart(kernel)
+    # Whether those that call themselves can be kept is seen when they are compiled, if we compile.
+    if has_circles and not KERNEL:
+        return njit(**OPTIONS)(bound)
+    try:
+        kernel = njit(cache=True, **KERNEL, **OPTIONS)(bound)
+    except RuntimeError:  # Numba finds no folder that it may write to
+        _warn_of_no_folder()
+        return njit(**KERNEL, **OPTIONS)(bound)
+    _keep_apart(kernel)
     return kernel
+
+
+@cache
+def _warn_of_no_folder() -> None:
+    """Say once why everything is compiled anew in every process."""
+    warnings.warn(
+        "there is no folder to keep compiled kernels in: set NUMBA_CACHE_DIR to one that can be "
+        "written to, or they are compiled anew each time",
+        stacklevel=2,
+    )
 
 
 def _compile_part(bound: FunctionType, original: FunctionType, is_circular: bool) -> Any:
@@ -293,7 +318,7 @@ def _compile_part(bound: FunctionType, original: FunctionType, is_circular: bool
     if original in INTRINSICS:
         return INTRINSICS[original]
     unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    way = {} if is_circular else PART  # the address of what calls itself must be known
+    way = {} if is_circular else PART  # what is called through its address has to have one
     return njit(forceinline=original in _INLINED, **way, **unwrapped, **OPTIONS)(bound)
 
 
