@@ -432,27 +432,78 @@ def watched(tree: Any, node: int) -> None:
     SEEN.append(1 if parent == 0 else 2)
 
 
-@pytest.mark.parametrize("changes", [{}, {"forced": 2.0}, {"gumbel": 4}, {"keep_tree": False}])
-def test_descents_that_set_out_early_are_those_of_their_turn(
-    changes: dict[str, Any], hashed: Build
-) -> None:
-    game = game_of("connect4")
-    config = config_of(slots=9, simulations=12, **changes)
-    early, late = (make_group(game, hashed(game), config) for _ in range(2))
-    early._step = specialise(
-        play_on, game._bindings.filled({"look_around": watched}), compiled=False
-    )
-    late._step = specialise(play_on, game._bindings.filled({"set_out": stay}), compiled=False)
+def twins_of(game: Game, evaluator: Any, config: SelfPlayConfig) -> tuple[Group, Group]:
+    """Two groups on plain kernels: descents of the first set out early, of the second do not."""
+    early, late = (make_group(game, evaluator, config) for _ in range(2))
+    for group, holes in ((early, {"look_around": watched}), (late, {"set_out": stay})):
+        bindings = game._bindings.filled({"MANY": 1, **holes})
+        group._step = specialise(play_on, bindings, compiled=False)
+    return early, late
+
+
+def expect_the_same_trees(early: Group, late: Group, steps: int) -> int:
+    """Compare them after every step; return for how many nodes they ever had room."""
     SEEN.clear()
+    room = 0
     with np.errstate(over="ignore"):
-        for _ in range(80):
+        for step in range(steps):
             early.step()
             late.step()
             for name in ("nodes", "moves", "edges", "used", "states", "paths"):
                 ours, theirs = getattr(early._trees, name), getattr(late._trees, name)
                 assert np.array_equal(ours, theirs), name
             assert early.take().games == late.take().games
+            room = max(room, early._trees.nodes.shape[1])
+            if step % 29 == 28:  # as when a run is saved
+                early.forget_trees()
+                late.forget_trees()
+    return room
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"forced": 2.0}, {"gumbel": 4}, {"keep_tree": False}, {"solve": False}],
+    ids=str,
+)
+@pytest.mark.parametrize("spec", ["connect4", "tictactoe"])
+def test_descents_that_set_out_early_are_those_of_their_turn(
+    spec: str, changes: dict[str, Any], hashed: Build
+) -> None:
+    game = game_of(spec)
+    early, late = twins_of(game, hashed(game), config_of(slots=9, simulations=12, **changes))
+    expect_the_same_trees(early, late, 80)
     assert min(SEEN.count(depth) for depth in (1, 2)) > 80, "they set out, and went on"
+
+
+@pytest.mark.parametrize("slots", [1, 2, 8])
+@pytest.mark.parametrize("solve", [True, False])
+@pytest.mark.parametrize("lists", [3, 30])
+def test_so_are_those_in_trees_without_room(
+    lists: int, slots: int, solve: bool, hashed: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of lists, or of nodes."""
+
+    def cramped(slots: int, nodes: int, edges: int, game: Game, kept: Any) -> Any:
+        return make_trees(slots, 7, lists * game.most_legal, game, kept)
+
+    monkeypatch.setattr(groups, "make_trees", cramped)
+    game = game_of("tictactoe")
+    config = config_of(slots=slots, simulations=40, solve=solve, keep_tree=solve)
+    early, late = twins_of(game, hashed(game), config)
+    assert expect_the_same_trees(early, late, 120) > 7
+    assert max(SEEN) == 2
+
+
+def test_few_slots_set_out_at_their_turn(hashed: Build) -> None:
+    game = game_of("tictactoe")
+    group = make_group(game, hashed(game), config_of(slots=9))
+    bindings = game._bindings.filled({"look_around": watched})
+    group._step = specialise(play_on, bindings, compiled=False)
+    SEEN.clear()
+    with np.errstate(over="ignore"):
+        for _ in range(20):
+            group.step()
+    assert SEEN == []
 
 
 def test_threads_play_the_same_games(hashed: Build) -> None:

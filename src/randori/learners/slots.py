@@ -29,7 +29,7 @@ from randori.learners.harvest import (
     reap,
     surprise_of,
 )
-from randori.search.ahead import AHEAD, EARLY, foresee, press_on, set_out
+from randori.search.ahead import AHEAD, EARLY, MANY, foresee, press_on, set_out
 from randori.search.backup import root_value
 from randori.search.cache import Cache
 from randori.search.priors import add_noise, open_root
@@ -400,15 +400,18 @@ def play_on(
     rows = wide(0)
     cramped = False
     count = len(slots.budget)
-    for turn in range(count + EARLY):
+    early = EARLY if count >= MANY else 0
+    for turn in range(count + early):
         if turn + AHEAD < count:
             foresee(trees, cache, asked, turn + AHEAD)
         if turn < count:
             tree = tree_of(trees, turn)
             absorb(tree, cache, asked, turn, knobs)
-            set_out(tree, wide(slots.budget[turn]), knobs)
-        press_on(trees, turn, knobs)
-        slot = turn - EARLY
+            if early > 0:
+                set_out(tree, wide(slots.budget[turn]), knobs)
+        if early > 0:
+            press_on(trees, turn, knobs)
+        slot = turn - early
         if slot < 0:
             continue
         tree = tree_of(trees, slot)

@@ -3,7 +3,8 @@
 While one slot is worked on, what a later slot will read of its last path is asked for (`foresee`).
 In self-play a slot's next descent sets out before its turn (`set_out`), and goes one node down, or
 asks for what it will read there, each time that it is passed by (`press_on`). The trees are those
-of descents that begin at their turn, node by node.
+of descents that begin at their turn, node by node; only a cache of evaluations has the answers of
+the next slots a step sooner.
 """
 
 from typing import Any
@@ -36,6 +37,8 @@ AHEAD = 3
 """How many slots before its turn a slot's memory is asked for."""
 EARLY = 6
 """How many slots before its turn a slot's next descent sets out."""
+MANY = 512
+"""Slots from which on that pays: fewer find much of what they read nearby."""
 NEAR = 24
 """How many edges of a node are asked for: untried ones of a root are rarely read."""
 
@@ -76,10 +79,14 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
 
 @inlined
 def set_out(tree: Tree, budget: int, knobs: Knobs) -> None:
-    """Begin a descent before its turn, if there will be one: its first move, from a near root."""
-    if knobs.leaves > 1 or knobs.guard or budget == 0 or is_spent(tree, budget, knobs):
+    """Begin a descent before its turn, if there will be one: its first move, from a near root.
+
+    In self-play one leaf is in flight, and its answer has come. None is under way only if the last
+    step lacked room.
+    """
+    if budget == 0 or is_spent(tree, budget, knobs) or not tree.nodes[0].judged:
         return
-    if not tree.nodes[0].judged or (knobs.solve and tree.used[SEIZED] == 0):
+    if knobs.solve and tree.used[SEIZED] == 0:  # what wins at once is looked for first
         return
     if tree.used[AT] == 0 and has_room(tree, 1):
         tree.path[0] = 0
@@ -88,7 +95,11 @@ def set_out(tree: Tree, budget: int, knobs: Knobs) -> None:
 
 @inlined
 def press_on(trees: Trees, turn: int, knobs: Knobs) -> None:
-    """Take the descents that set out for the turns before this one a step further, each."""
+    """Take each descent that is under way a step further: those of the slots before this turn.
+
+    One turn after a descent has reached a node the node is there, and says what else to ask for;
+    one turn later that is there, too, and the descent goes on.
+    """
     for slot in range(max(turn - EARLY + 1, 0), min(turn, len(trees.used))):
         tree = tree_of(trees, slot)
         node = wide(tree.used[AT])
