@@ -7,7 +7,8 @@ Answers are drawn once for every row, logits with the given spread; values move 
 step. With `--bytes` logits come as bytes, as a card sends them where there are many. The time is
 the thread's own, so what else runs counts only by the caches it takes; the fastest and the middle
 one of many pieces of 50 steps are printed. To compare two versions, run them in turn. What it takes
-to make the slots and the first step is compiling, where NUMBA_CACHE_DIR is an empty folder.
+to make the slots and the first step is compiling, where NUMBA_CACHE_DIR is an empty folder. With
+`--late` descents set out at their turn, as those among few slots do (`search/ahead.py`).
 """
 
 import argparse
@@ -22,12 +23,15 @@ from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.group import Group
 from randori.learners.settings import SelfPlayConfig
+from randori.learners.slots import play_on
 from randori.networks.compact import to_bytes
+from randori.search.byte_logits import byte_kernels
 from randori.search.search import SearchConfig
 from randori.search.uniform import ArrayLane
 
 WARM_UP, PIECE = 250, 50
 MOST_RANDOM = 40
+NEVER = 2**40
 
 
 class DrawnLane(ArrayLane):
@@ -79,6 +83,7 @@ def main() -> None:
     parser.add_argument("--spread", type=float, default=2.0, help="0.3 is like a new network")
     parser.add_argument("--pieces", type=int, default=12)
     parser.add_argument("--bytes", action="store_true", help="logits as bytes")
+    parser.add_argument("--late", action="store_true", help="descents set out at their turn")
     given = parser.parse_args()
     game = load_game(given.game)
     search = SearchConfig(given.simulations, cache_mb=1e-4)
@@ -90,6 +95,8 @@ def main() -> None:
     evaluator = DrawnEvaluator(game, given.spread)
     start = time.perf_counter()
     group = Group(game, evaluator, config, seed_dice(3, given.slots))
+    kernels = byte_kernels(game) if given.bytes else {}
+    group._step = game.kernel(play_on, MANY=NEVER if given.late else 1, **kernels)
     group.step()
     first = time.perf_counter() - start
     for _ in range(WARM_UP):

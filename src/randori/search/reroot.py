@@ -49,7 +49,7 @@ def reroot(tree: Tree, root: int) -> None:
     tree.used[EDGES] = edges
     tree.used[LISTS] = lists
     tree.used[RULE] = PLAIN
-    tree.used[SEIZED] = 0
+    tree.used[SEIZED] = 0  # and AT is 0: no descent is under way where a search is over
 
 
 def move_list(tree: Tree, node: int, to: int) -> None:

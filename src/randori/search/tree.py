@@ -85,7 +85,8 @@ EDGE = np.dtype(
     ],
     align=True,
 )
-NODES, EDGES, LISTS, BROKEN, RULE, SEIZED, AT = range(7)
+USES = 7
+NODES, EDGES, LISTS, BROKEN, RULE, SEIZED, AT = range(USES)
 """Indices of `used`."""
 PLAIN, FORCED, GUMBEL = range(3)
 """How the root chooses, in RULE: like every node, with forced playouts, by sequential halving."""
@@ -116,9 +117,9 @@ class Trees(NamedTuple):
     """[B, N, P] what the evaluator said about the moves of nodes that are not all listed: the
     upper halves of float32, or [B, N, compact_width] bytes (`byte_logits.py`)"""
     used: NDArray[np.int32]
-    """[B, 7] how many nodes, edges and lists of moves there are, which law the rules have broken,
-    or 0, how the root chooses, how far it was searched for moves that win: in no, one or two, and
-    to which node a descent that is under way has got; 0 for none"""
+    """[B, USES] how many nodes, edges and lists of moves there are, which law the rules have
+    broken, or 0, how the root chooses, how far it was searched for moves that win: in no, one or
+    two, and to which node a descent that is under way has got; 0 for none"""
     listed: NDArray[np.int32]
     """[B, N] the nodes whose moves are listed, in the order of their runs"""
     luck: NDArray[np.float32]
@@ -189,7 +190,7 @@ def make_trees(
         moves.view(np.uint64),
         lined((slots, edges), EDGE).view(np.recarray),
         lined((slots, nodes, kept_logits), kept),
-        np.zeros((slots, 7), dtype=np.int32),
+        np.zeros((slots, USES), dtype=np.int32),
         np.zeros((slots, nodes), dtype=np.int32),
         np.zeros((slots, game.most_legal), dtype=np.float32),
         np.zeros(game.num_actions, dtype=np.int32),
@@ -205,7 +206,10 @@ def make_trees(
 
 
 def enlarge(trees: Trees, game: Game) -> Trees:
-    """Copy `trees` into arrays with room for twice as many nodes and edges."""
+    """Copy `trees` into arrays with room for twice as many nodes and edges.
+
+    But for `paths`, which only tell what to ask memory for.
+    """
     slots, nodes = trees.nodes.shape
     edges = trees.edges.shape[1]
     larger = make_trees(slots, 2 * nodes, 2 * edges, game, trees.logits.dtype.type)
