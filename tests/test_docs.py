@@ -14,7 +14,7 @@ PAGES = (
     "docs/shapes.md",
 )  # fmt: skip
 TINY = (
-    "--iterations 1 --plain --runtime torch --set network.blocks=1 --set network.channels=8 "
+    "--iterations 1 --plain --runtime torch --set network.channels=8 "
     "--set selfplay.slots=8 --set selfplay.search.simulations=8 --set iteration_rows=20 "
     "--set warm_up_rows=20 --set train.batch=8 --set evaluation.games=2"
 )

@@ -3,8 +3,8 @@
     othello:size=6        uct:simulations=800        az:runs/mine,simulations=200
 
 A factory is a plain function; its keyword parameters are the options, with their defaults and
-types; None is written ``auto``. What is wrong with a spec is said in one line that names the
-nearest right word.
+types, which the defaults show where none are written; None is written ``auto``. What is wrong with
+a spec is said in one line that names the nearest right word.
 """
 
 import inspect
@@ -71,8 +71,14 @@ def bind_options(spec: Spec, factory: Callable[..., Any]) -> dict[str, Any]:
             raise UserError(f"{spec.name!r} has no option {key!r}; {nearest(key, known)}")
         if not text:
             raise UserError(f"{spec.name}:{key}: nothing stands behind {key}=")
-        bound[key] = _convert(text, hints.get(key, str), f"{spec.name}:{key}")
+        kind = hints.get(key, _kind_of(known[key].default))
+        bound[key] = _convert(text, kind, f"{spec.name}:{key}")
     return bound
+
+
+def _kind_of(default: Any) -> Any:
+    """Tell what an option without annotation takes."""
+    return str | None if default is None else type(default)
 
 
 def option_text(value: Any) -> str:

@@ -1,9 +1,12 @@
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from randori.cli.bench import BENCHES
 
 HEAVY = ("numpy", "numba", "torch", "rich")
 COMMANDS = [
@@ -24,6 +27,21 @@ COMMANDS = [
     "play",
     "match",
     "bench",
+]
+
+SEEDED = [
+    "check tictactoe",
+    "stats tictactoe",
+    "play tictactoe",
+    "explore tictactoe",
+    "match tictactoe random greedy",
+    "tournament tictactoe random greedy",
+    "exam tictactoe",
+    "make-suite connect4",
+    "scaling tictactoe --agent uct --against random",
+    "train tictactoe",
+    "reproduce go-shapes",
+    "gtp go",
 ]
 
 
@@ -99,6 +117,27 @@ def test_every_command_has_help(randori, command):
 )
 def test_wrong_usage_is_one_line(randori, line, words):
     assert words in randori(*line.split()).complaint
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+@pytest.mark.parametrize("line", SEEDED)
+def test_every_seed_fits_a_store(randori, line, seed):
+    complaint = randori(*line.split(), "--seed", str(seed)).complaint
+    assert "Invalid value for '--seed'" in complaint
+    assert list(Path().iterdir()) == []
+
+
+def test_the_last_seed_fits_a_store(randori):
+    line = ("tictactoe", "random", "greedy", "--seed", str(2**63 - 1))
+    answer = randori("tournament", *line, "-t", "1", "--store", "a.sqlite")
+    assert answer.code == 0, answer.err
+    answer = randori("match", *line, "-n", "2", "--store", "a.sqlite")
+    assert answer.code == 0, answer.err
+
+
+def test_every_benchmark_is_in_the_help(randori):
+    told = randori("bench", "--help").out.partition("[WHAT]")[2].partition("[default: all]")[0]
+    assert {"all", *BENCHES} <= set(re.findall(r"\w+", told))
 
 
 def test_a_reader_that_leaves_is_no_error():

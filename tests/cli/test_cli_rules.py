@@ -1,5 +1,6 @@
 """The commands that look at rules: games, agents, show, perft, check."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,11 @@ def test_check(randori):
     assert "every law holds" in randori("check", "tictactoe", "--games", "3").out
 
 
+def test_check_says_what_limits_its_games(randori):
+    shown = randori("check", "tictactoe", "--games", "3000").out
+    assert re.search(r"tictactoe: \d+ games of 3000 \(600 plies are enough\), 6\d\d plies", shown)
+
+
 def test_your_own_file_is_a_game(randori):
     answer = randori("show", f"{HEX}:size=3", "--moves", "b2", "--json")
     assert answer.json["position"] == ".../.x./... o"
@@ -115,6 +121,28 @@ def test_wrong_answers_are_the_authors_fault_though_our_code_stumbles(randori, r
         "the kernels of bad.py do not fit together: `randori check bad.py` says why"
     )
     assert "expected a whole number" in randori("check", "bad.py:size=3").complaint
+
+
+OUT_OF_RANGE = "    state[:] = 0\n", "    state[99] = 0\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["show", "play --against random", "match random random -n 2", "explore --agent uct",
+     "tournament random greedy --rounds 1", "tournament random greedy --rounds 1 --jobs 2"],
+)  # fmt: skip
+def test_kernels_that_index_out_of_range_are_the_authors_fault(randori, line):
+    source = HEX.read_text()
+    assert OUT_OF_RANGE[0] in source
+    Path("bad.py").write_text(source.replace(*OUT_OF_RANGE))
+    number = 1 + Path("bad.py").read_text().splitlines().index(OUT_OF_RANGE[1].strip("\n"))
+    word, *rest = line.split()
+    answer = randori(word, "bad.py:size=3", *rest)
+    said = answer.err.splitlines()[-1]
+    assert answer.code == 2
+    assert said.startswith(f"randori: bad.py, line {number}, in start: IndexError: index ")
+    assert said.endswith("; `randori check bad.py` tells more")
+    assert "Traceback" not in answer.err
 
 
 def test_a_compile_error_of_ours_is_nobody_elses():

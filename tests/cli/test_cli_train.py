@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,11 @@ import pytest
 
 from randori.agents.models import SHIPPED
 from randori.cli.training import End, why_nothing_is_learnt
+from randori.errors import UserError
 from randori.learners.status import Counters
+from randori.learners.training import expect_checkpoints, train
+from randori.runs.folder import open_run
+from randori.runs.metrics import append_metrics
 
 HEX = Path(__file__).parents[2] / "examples" / "hex.py"
 
@@ -61,6 +66,59 @@ def test_resume_of_a_complete_run_says_how_to_extend_it(randori, run):
     assert f"randori resume {run} --iterations 4" in answer.out
     assert randori("resume", run, "--json").json["complete"] is True
     assert files(run) == before
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_resume_without_the_checkpoints_that_were_changes_nothing(randori, run, is_there):
+    shutil.rmtree(run / "checkpoints")
+    if is_there:
+        (run / "checkpoints").mkdir()
+    before = files(run)
+    complaint = randori("resume", run, "--iterations=3").complaint
+    assert f"{run}/checkpoints is {'empty' if is_there else 'gone'}, though" in complaint
+    assert "nothing was changed" in complaint
+    with pytest.raises(UserError, match="nothing was changed"):
+        train(open_run(run), lambda status: None)
+    assert files(run) == before
+
+
+@pytest.mark.parametrize("kept", ["games", "replay", "metrics.jsonl"])
+def test_each_trace_of_a_checkpoint_tells_of_it(run, kept):
+    (run / "replay/000001.npz").rename(run / "replay/000002.npz")
+    append_metrics(run, {"iteration": 3, "checkpoint": 1})
+    for name in {"games", "replay", "metrics.jsonl", "checkpoints"} - {kept}:
+        path = run / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with pytest.raises(UserError, match="had checkpoints"):
+        expect_checkpoints(run)
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_anew(randori, run):
+    """It leaves its first shard at most, and metrics that know of no checkpoint."""
+    shutil.rmtree(run / "checkpoints")
+    for file in (run / "games").iterdir():
+        file.unlink()
+    assert [path.name for path in (run / "replay").iterdir()] == ["000001.npz"]
+    answer = randori("resume", run, "--plain", "--json")
+    assert answer.code == 0, answer.err
+    assert "going on from the newest checkpoint: the start" in answer.err
+    assert answer.json["iterations"] == 2
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_resume_tells_of_rows_that_are_missing(randori, run, is_there):
+    if is_there:
+        (run / "replay/000001.npz").write_bytes(b"?")
+    else:
+        shutil.rmtree(run / "replay")
+    answer = randori("resume", run, "--iterations=3", "--plain", "--json")
+    assert answer.code == 0, answer.err
+    (line,) = [line for line in answer.err.splitlines() if line.startswith("note: ")]
+    found = re.fullmatch(r"note: (\d+) of (\d+) replay rows are .*; training goes on with fewer .*",
+                         line)  # fmt: skip
+    assert found is not None
+    assert found[1] == found[2]
+    assert "replay rows are missing" in (run / "log").read_text()
 
 
 def test_resume_with_less_than_was_trained_says_how_long_that_was(randori, run):
@@ -143,6 +201,19 @@ def test_settings_are_listed(randori):
     assert "scalar | wdl; " in lines["network.value"]
 
 
+@pytest.mark.parametrize("line", ["tictactoe --list-settings --json", "--json --list-settings"])
+def test_settings_are_listed_as_json(randori, line):
+    settings = randori("train", *line.split()).json
+    batch = settings["train.batch"]
+    assert batch == {"value": 256, "meaning": "rows a gradient step", "type": "a whole number"}
+    assert settings["network.value"]["words"] == ["scalar", "wdl"]
+    assert settings["stop.minutes"]["value"] is None
+    assert settings["stop.minutes"]["type"] == "a finite number or none"
+    shapes = randori("train", *line.split(), "--learner", "shapes").json
+    assert shapes["td.epsilon"]["value"] == 0.1
+    assert "train.batch" not in shapes
+
+
 @pytest.mark.parametrize("learner", ["alphazero", "shapes"])
 def test_every_setting_says_what_it_is(learner):
     from randori.cli.training import documented
@@ -191,6 +262,18 @@ def test_automatic_preset_exists():
         ("tictactoe --set train.batch=many", "train.batch: expected a whole number, got 'many'"),
         ("tictactoe --set train.batch", "expected KEY=VALUE"),
         ("tictactoe --minutes 0", "--minutes must be above 0"),
+        ("tictactoe --minutes nan", "--minutes must be above 0, and finite, not nan"),
+        ("tictactoe --minutes inf", "--minutes must be above 0, and finite, not inf"),
+        ("tictactoe --set train.learning_rate=-1", "train: learning_rate must be above 0, not -1"),
+        (f"tictactoe --seed {2**63}", f"less than or equal to {2**63 - 1}"),
+        ("tictactoe --name ../../x", "runs/, not '../../x'; use --run PATH to train in another"),
+        ("tictactoe --name /tmp/x", "runs/, not '/tmp/x'; use --run PATH"),
+        ("tictactoe --name a/b", "runs/, not 'a/b'; use --run PATH"),
+        ("tictactoe --name a/", "runs/, not 'a/'; use --run PATH"),
+        ("tictactoe --name .", "runs/, not '.'; use --run PATH"),
+        ("tictactoe --name ..", "runs/, not '..'; use --run PATH"),
+        ("tictactoe --name=", "runs/, not ''; use --run PATH"),
+        ("--minutes 1", "Missing argument 'GAME'"),
         ("tictactoe --name a --run b", "give one of them"),
     ],
 )

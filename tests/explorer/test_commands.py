@@ -34,6 +34,19 @@ def test_run_and_list(session: Begin, models: list[str]) -> None:
     assert found[3] == ["… and 4 more"]
 
 
+HINT = "nothing is searched yet: `run` searches\n"
+
+
+def test_list_says_that_nothing_is_searched_yet(session: Begin, models: list[str]) -> None:
+    say = session("connect4", models[0])
+    assert say("list").endswith(HINT)
+    assert say("run 5", "list")
+    assert HINT not in say("list")
+    assert session("connect4", "uct")("list").endswith(HINT)
+    assert HINT not in session("connect4", "alphabeta:depth=2")("list")
+    assert HINT not in session("tictactoe", "uct", "xxx/oo./... o")("list")
+
+
 def test_a_move_is_no_command(session: Begin) -> None:
     say = session("othello", "uct")
     assert refusal(say, "D3") == "D3 is a move: down D3 goes there"

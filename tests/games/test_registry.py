@@ -1,6 +1,10 @@
 """Finding games: what can go wrong is said in one line that names the way out."""
 
 import os
+import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +12,7 @@ import pytest
 
 from randori.errors import UserError
 from randori.games import load_game
-from randori.games.registry import GAMES
+from randori.games.registry import GAMES, newest_file
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hex.py"
 
@@ -58,6 +62,85 @@ def test_options_of_a_file() -> None:
 def test_path_relative_to_the_working_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLE.parent)
     assert load_game("hex.py").name == "hex"
+
+
+PERFT = """
+import sys
+from randori.games import load_game
+from randori.games.perft import perft
+print("nodes", perft(load_game(sys.argv[1]), 1))
+"""
+
+
+def test_a_copy_shares_the_compiled_kernels(tmp_path: Path) -> None:
+    """A run trains by a copy of the author's file, of another name in another folder."""
+    copy = tmp_path / "run" / "game.py"
+    copy.parent.mkdir()
+    shutil.copy(EXAMPLE, copy)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DEBUG_CACHE": "1"}
+
+    def saved_and_loaded(file: Path) -> tuple[int, int]:
+        done = subprocess.run(
+            [sys.executable, "-c", PERFT, f"{file}:size=3"],
+            env={**os.environ, **cache}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert re.search("^nodes 9$", done.stdout, flags=re.MULTILINE)
+        return done.stdout.count("data saved to"), done.stdout.count("data loaded from")
+
+    assert saved_and_loaded(EXAMPLE) == (1, 0)
+    assert saved_and_loaded(copy) == (0, 1)
+    copy.write_text(copy.read_text() + "# changed\n")
+    assert saved_and_loaded(copy) == (1, 0)
+
+
+def test_a_file_that_has_changed_gives_the_new_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where size and second are the same, by which Python would take it for unchanged."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "mine.py"
+    source = EXAMPLE.read_text()
+    for name in ("hex", "hax", "hex"):
+        file.write_text(source.replace('"hex"', f'"{name}"'))
+        os.utime(file, (10**9, 10**9))
+        assert load_game(str(file)).name == name
+
+
+def test_files_of_equal_content_are_told_apart(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one.py", "two.py")]
+    games = []
+    for file in files:
+        file.write_text(EXAMPLE.read_text() + "\nHERE = __file__\n")
+        games.append(load_game(f"{file}:size=3"))
+        assert newest_file() == file
+    homes = [game.rules.play.__globals__["HERE"] for game in games]  # type: ignore[attr-defined]
+    assert homes == [str(file) for file in files]
+    load_game(str(files[0]))
+    assert newest_file() == files[0]
+
+
+def test_options_without_annotations_are_as_their_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    source = EXAMPLE.read_text()
+    assert "def game(size: int = " in source
+    file.write_text(source.replace("def game(size: int = ", "def game(size="))
+    assert load_game(f"{file}:size=3").shape == (3, 3)
+    with pytest.raises(UserError, match="size: expected a whole number, found 'x'"):
+        load_game(f"{file}:size=x")
+
+
+@pytest.mark.parametrize(
+    ("default", "text", "expected"),
+    [("1", "2", 2), ("1.0", "2", 2.0), ("True", "no", False), ("'a'", "2", "2"),
+     ("None", "2", "2"), ("None", "auto", None)],
+)  # fmt: skip
+def test_what_a_default_stands_for(
+    tmp_path: Path, default: str, text: str, expected: object
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"def game(x={default}):\n    raise ValueError(f'x is {{x!r}}')\n")
+    with pytest.raises(UserError, match=re.escape(f"x is {expected!r}")):
+        load_game(f"{file}:x={text}")
 
 
 FILES = [

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,10 @@ from randori.learners import alphazero
 from randori.learners.alphazero import SAMPLE_GAMES, AlphaZero
 from randori.learners.settings import AlphaZeroConfig
 from randori.learners.status import Status
+from randori.learners.table import LEARNERS
 from randori.learners.training import change_run, start_run, train
 from randori.runs.checkpoint import checkpoint_paths, read_checkpoint, read_model
-from randori.runs.config import override
+from randori.runs.config import expected, override
 from randori.runs.folder import Run, open_run
 from randori.runs.metrics import read_metrics
 from randori.runs.shards import read_shards, shard_numbers
@@ -138,10 +141,23 @@ def test_metrics_are_complete_and_in_order(tmp_path: Path) -> None:
     assert len(rows_on_disk(run.path)["results"]) <= last["rows"]
 
 
+@pytest.fixture
+def score(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Return what gives every match one score."""
+
+    def give(value: float) -> None:
+        monkeypatch.setattr(alphazero, "play_match", lambda *_, **__: SimpleNamespace(score=value))
+
+    return give
+
+
 @pytest.mark.parametrize("restore", [False, True])
-def test_a_gate_that_nobody_passes(restore: bool, tmp_path: Path) -> None:
+def test_a_gate_that_nobody_passes(
+    restore: bool, tmp_path: Path, score: Callable[[float], None]
+) -> None:
     """The best weights stay those of the start; with `restore`, so do the learner's."""
-    settings = ("gate.threshold=1.1", "gate.games=2", "gate.simulations=2")
+    score(0.9)
+    settings = ("gate.threshold=1", "gate.games=2", "gate.simulations=2")
     run = make_run(tmp_path / "run", *settings, f"gate.restore={str(restore).lower()}")
     learner = train(run, ignore)
     config = override(AlphaZeroConfig(), [*TINY, *settings])
@@ -158,9 +174,10 @@ def test_a_gate_that_nobody_passes(restore: bool, tmp_path: Path) -> None:
     assert same({n.removeprefix("learning."): a for n, a in learnt.items()}, fresh) == restore
 
 
-def test_a_gate_that_everybody_passes(tmp_path: Path) -> None:
+def test_a_gate_that_everybody_passes(tmp_path: Path, score: Callable[[float], None]) -> None:
     """As no gate at all, with the same weights at the end."""
-    settings = ("gate.threshold=-1", "gate.games=2", "gate.simulations=2")
+    score(0.6)
+    settings = ("gate.threshold=0.6", "gate.games=2", "gate.simulations=2")
     for name, chosen in (("open", ()), ("gated", settings)):
         train(make_run(tmp_path / name, *chosen), ignore)
     assert same(weights_of(tmp_path / "open"), weights_of(tmp_path / "gated"))
@@ -168,8 +185,11 @@ def test_a_gate_that_everybody_passes(tmp_path: Path) -> None:
     assert "gate_passed" not in read_metrics(tmp_path / "open")[0]
 
 
-def test_a_gate_may_be_opened_and_closed_on_the_way(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "run", "gate.threshold=1.1", "gate.games=2", "stop.iterations=3")
+def test_a_gate_may_be_opened_and_closed_on_the_way(
+    tmp_path: Path, score: Callable[[float], None]
+) -> None:
+    score(0.9)
+    run = make_run(tmp_path / "run", "gate.threshold=1", "gate.games=2", "stop.iterations=3")
     train(run, ignore)
     best = weights_of(run.path)
     change_run(run.path, ["gate.threshold=0", "stop.iterations=5"])
@@ -177,7 +197,7 @@ def test_a_gate_may_be_opened_and_closed_on_the_way(tmp_path: Path) -> None:
     learnt = weights_of(run.path)
     assert same(learnt, learner._trainer.weights())
     assert not same(learnt, best)
-    change_run(run.path, ["gate.threshold=1.1", "stop.iterations=7"])
+    change_run(run.path, ["gate.threshold=1", "stop.iterations=7"])
     learner = train(open_run(run.path), ignore)
     assert same(weights_of(run.path), learnt), "the weights that played are the ones to beat"
     assert not same(learner._trainer.weights(), learnt)
@@ -199,7 +219,7 @@ def test_the_mean_plays_and_is_stored(tmp_path: Path) -> None:
 
 
 def test_candidates_come_every_so_often(tmp_path: Path) -> None:
-    settings = ("gate.threshold=1.1", "gate.games=2", "gate.simulations=2", "gate.every=2")
+    settings = ("gate.threshold=1", "gate.games=2", "gate.simulations=2", "gate.every=2")
     train(make_run(tmp_path / "run", *settings), ignore)
     assert ["gate_score" in r for r in read_metrics(tmp_path / "run")] == 2 * [False, True]
 
@@ -471,9 +491,35 @@ def test_threads_train_too(tmp_path: Path) -> None:
         (("selfplay.search.simulations=0",), "simulations"),
         (("selfplay.temperature=[]",), "temperature"),
         (("train.batch=1",), "batch"),
+        (("selfplay.search.exploration=-1",), "selfplay: search.exploration must be at least 0"),
+        (("selfplay.search.cache_mb=-1",), "selfplay: search.cache_mb must be at least 0"),
+        (("train.learning_rate=0",), "train: learning_rate must be above 0, not 0"),
+        (("train.final_share=1.1",), "train: final_share must be from 0 to 1"),
+        (("train.search_share=1.1",), "train: search_share must be from 0 to 1"),
+        (("gate.threshold=55",), "gate: threshold must be from 0 to 1, not 55"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_settings_that_cannot_work_are_refused(settings: tuple[str, ...], complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
         override(AlphaZeroConfig(), [*TINY, *settings])
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_few_settings_may_be_negative(learner: str) -> None:
+    kind = LEARNERS[learner]
+    numbers = {key for key, what in expected(kind.config) if "number" in what}
+    taken = set()
+    for key in numbers:
+        with suppress(UserError):
+            override(kind.config(), [f"{key}=-1"])
+            taken.add(key)
+    assert len(numbers) >= 10
+    assert taken <= {"selfplay.threads", "selfplay.search.fpu"}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_preset_is_allowed(learner: str) -> None:
+    kind = LEARNERS[learner]
+    for settings in kind.presets.values():
+        override(kind.config(), settings)

@@ -17,6 +17,8 @@ from randori.runs.checkpoint import write_model
 from randori.runs.config import override, to_dict
 from randori.runs.folder import create_run, open_run
 
+RESULTS = sorted((Path(__file__).parents[2] / "docs" / "results").glob("*.config.json"))
+
 
 def without_policy(run: Path) -> Path:
     """Take out of a run's settings what older ones do not have."""
@@ -24,6 +26,12 @@ def without_policy(run: Path) -> Path:
     del header["config"]["network"]["policy"]
     (run / "config.json").write_text(json.dumps(header))
     return run
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_settings_of_published_runs_are_still_allowed(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes(path.read_bytes())
+    config_of(open_run(tmp_path))
 
 
 def test_policies_of_old_runs_are_dense(tmp_path: Path) -> None:

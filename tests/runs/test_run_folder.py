@@ -31,6 +31,15 @@ def test_round_trip(tmp_path: Path) -> None:
     assert document["commit"] == source_commit()
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_out_of_range_is_refused(seed: int, tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    header = json.loads((run.path / "config.json").read_text())
+    (run.path / "config.json").write_text(json.dumps({**header, "seed": seed}))
+    with pytest.raises(UserError, match=f"seed must be from 0 to {2**63 - 1}, not {seed}"):
+        open_run(run.path)
+
+
 def test_saved_again_with_other_settings(tmp_path: Path) -> None:
     run = make(tmp_path / "run")
     other = Run(**{**vars(run), "config": {"minutes": 5}})

@@ -16,6 +16,8 @@ from randori.arena.match import Progression
 from randori.arena.store import Store
 from randori.arena.tournament import Hall, Job, Plan, Schedule, Scoreboard
 from randori.errors import UserError
+from randori.games.compile_errors import complaint
+from randori.games.registry import newest_file
 from randori.words import some
 
 TRIES = 2
@@ -201,3 +203,8 @@ def work(connection: Connection, plan: Plan, path: Path) -> None:
                     connection.send(None)
         except UserError as error:
             connection.send(str(error))
+        except Exception as error:
+            words = complaint(error, newest_file())
+            if not words:
+                raise
+            connection.send(words)

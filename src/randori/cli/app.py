@@ -14,7 +14,7 @@ import typer
 
 from randori import __version__
 from randori.cli import competing, learning
-from randori.cli.options import At, Game, Json, Seed
+from randori.cli.options import AgentSeed, At, Game, Json, Seed
 from randori.cli.report import go_silent, note, one_line, print_json
 from randori.errors import Stopped, UserError, nearest
 
@@ -161,7 +161,7 @@ def play(
     against: Annotated[str, typer.Option(metavar="AGENT")] = "uct:simulations=800",
     side: Annotated[str, typer.Option(help="Yours: first, second, both or none.")] = "first",
     position: At = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the agent's dice.")] = None,
+    seed: AgentSeed = None,
 ) -> None:
     """Play against an agent in the terminal, or watch it play itself."""
     import secrets
@@ -214,7 +214,11 @@ def explore(
 def bench(
     what: Annotated[
         str,
-        typer.Argument(metavar="[WHAT]", help="search, selfplay, perft, alphabeta, arena …"),
+        typer.Argument(
+            metavar="[WHAT]",
+            help="search, selfplay, perft, alphabeta, solver, train, arena or all, which is "
+            "without solver and arena.",
+        ),
     ] = "all",
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="othello if none.")] = None,
     blocks: Annotated[int, typer.Option(help="Residual blocks.")] = 6,
@@ -257,7 +261,7 @@ def gtp(
         str,
         typer.Option("--agent", metavar="AGENT", help="Who plays: az:runs/mine, uct, alphabeta …"),
     ] = "uct:simulations=800",
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the agent's dice.")] = None,
+    seed: AgentSeed = None,
     remove_dead: Annotated[
         bool, typer.Option("--remove-dead", help="Count final_score without dead stones.")
     ] = False,

@@ -5,21 +5,30 @@ from typing import Annotated
 
 import typer
 
-from randori.cli.options import Game, Iterations, Json, Minutes, Plain, Seed, Settings
+from randori.cli.options import Iterations, Json, Minutes, Plain, Seed, Settings
 from randori.cli.report import print_json
 from randori.errors import UserError
 
 
-def _list_settings(wanted: bool) -> None:
-    if wanted:
-        from randori.cli.training import print_settings
-
-        print_settings()
-        raise typer.Exit
+def run_named(name: str) -> Path:
+    """Return the folder of a run that goes by a plain name."""
+    if name in ("..", "") or Path(name).name != name:
+        raise UserError(
+            f"--name is the name of a folder in runs/, not {name!r}; "
+            "use --run PATH to train in another place"
+        )
+    return Path("runs") / name
 
 
 def train(
-    game: Game,
+    game: Annotated[
+        str,
+        typer.Argument(
+            metavar="GAME",
+            show_default=False,
+            help="othello:size=6, my_game.py …; only --list-settings needs none.",
+        ),
+    ] = "",
     learner: Annotated[str, typer.Option(help="What learns: alphazero or shapes.")] = "alphazero",
     preset: Annotated[
         str, typer.Option(help="auto, laptop, demo, gpu …; auto is gpu where there is one.")
@@ -45,15 +54,21 @@ def train(
         bool,
         typer.Option(
             "--list-settings",
-            is_eager=True,
-            callback=_list_settings,
-            help="Print all settings and presets.",
+            help="Print all settings and presets; with --json, the learner's settings.",
         ),
     ] = False,
 ) -> None:
     """Train an agent in a new run folder, from zero or from a trained model."""
     if name is not None and run is not None:
         raise UserError("--name and --run both say where to train; give one of them")
+    path = run_named(name) if name is not None else run
+    if list_settings:
+        from randori.cli.training import print_settings
+
+        print_settings(learner, json)
+        return
+    if not game:
+        raise UserError("Missing argument 'GAME'. (see randori train --help)")
     from randori.games.registry import load_game
 
     load_game(game)  # a wrong name should not wait for torch
@@ -62,7 +77,6 @@ def train(
     chosen = [*limits(minutes, iterations), *(settings or [])]
     if runtime is not None:
         chosen.append(f"runtime={runtime}")
-    path = Path("runs") / name if name is not None else run
     raise typer.Exit(
         start_training(game, learner=learner, preset=preset, settings=chosen, seed=seed,
                        path=path, source=source, plain=plain, as_json=json)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from randori.runs.seeds import LAST_SEED
+
 Game = Annotated[str, typer.Argument(metavar="GAME", help="othello:size=6, my_game.py …")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 At = Annotated[str | None, typer.Option("--position", metavar="P", help="A position text or name.")]
@@ -15,7 +17,10 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated."),
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of the live screen.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all dice.")]
+Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Seed of all dice.")]
+AgentSeed = Annotated[
+    int | None, typer.Option(min=0, max=LAST_SEED, help="Seed of the agent's dice.")
+]
 OpeningPlies = Annotated[
     int | None,
     typer.Option(

@@ -20,18 +20,19 @@ from randori.errors import UserError, nearest
 from randori.games.compile_errors import complaint, short
 from randori.games.registry import load_game
 from randori.learners.settings import StopConfig
-from randori.learners.status import Counters
+from randori.learners.status import Counters, Listener, Status
 from randori.learners.table import LEARNERS, Kind, config_of, find_learner
 from randori.learners.training import (
     RULES,
     change_run,
+    expect_checkpoints,
     game_of,
     network_config,
     start_run,
     train,
 )
 from randori.runs.checkpoint import latest_checkpoint, read_checkpoint
-from randori.runs.config import keys, override, to_dict
+from randori.runs.config import expected, keys, override, to_dict
 from randori.runs.folder import Run, locked, open_run
 from randori.spec import parse_spec
 from randori.words import some
@@ -46,8 +47,8 @@ def limits(minutes: float | None, iterations: int | None) -> list[str]:
     """Turn `--minutes` and `--iterations` into settings."""
     chosen = {"minutes": minutes, "iterations": iterations}
     for name, value in chosen.items():
-        if value is not None and value <= 0:
-            raise UserError(f"--{name} must be above 0, not {value}")
+        if value is not None and not 0 < value < math.inf:
+            raise UserError(f"--{name} must be above 0, and finite, not {value}")
     return [f"stop.{name}={value}" for name, value in chosen.items() if value is not None]
 
 
@@ -97,6 +98,7 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
     if run.learner not in LEARNERS:
         raise UserError(f"{path} was trained by {run.learner!r}; known: {', '.join(LEARNERS)}")
     game = game_of(run)
+    expect_checkpoints(path)
     counters = stored_counters(path)
     if settings and counters is not None:
         expect_same_shape(run, settings)
@@ -183,7 +185,7 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     screen = make_screen(run, plain)
     try:
         with _author_named(run), screen, announced(game_of(run).name, screen.compiling):
-            learner = train(run, screen.listen)
+            learner = train(run, _warned(screen.listen))
     except KeyboardInterrupt:
         note(f"interrupted; go on with: {program()} resume {quoted(run.path)}")
         return INTERRUPTED
@@ -192,6 +194,20 @@ def go_on(run: Run, *, plain: bool, as_json: bool) -> int:
     if run.learner == "alphazero" and not learner.counters.steps:
         note(f"note: {why_nothing_is_learnt(learner.counters, config_of(run).warm_up_rows)}")
     return 0 if ends_reached(stop, learner.counters) else INTERRUPTED
+
+
+def _warned(listen: Listener) -> Listener:
+    """Tell people the first warning; the stages of a run repeat it."""
+    is_told = False
+
+    def hear(status: Status) -> None:
+        nonlocal is_told
+        if status.warning and not is_told:
+            is_told = True
+            note(status.warning)
+        listen(status)
+
+    return hear
 
 
 @contextmanager
@@ -272,14 +288,32 @@ def quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def print_settings() -> None:
-    """Print every setting of every learner with its default and meaning, then the presets."""
+def settings_of(kind: Kind) -> dict[str, dict[str, Any]]:
+    """Return every setting of a learner: its default, its meaning, and what it may hold."""
+    defaults, meanings = to_dict(kind.config()), dict(documented(kind.config))
+    return {
+        key: {
+            "value": _at(defaults, key),
+            "meaning": meanings.get(key, ""),
+            "type" if isinstance(kinds, str) else "words": kinds,
+        }
+        for key, kinds in expected(kind.config)
+    }
+
+
+def print_settings(learner: str, as_json: bool) -> None:
+    """Print every setting with its default and meaning: as JSON those of one learner.
+
+    The table has all learners, and the presets.
+    """
+    if as_json:
+        print_json(settings_of(find_learner(learner)))
+        return
     for name, kind in LEARNERS.items():
         print(f"--learner {name}\n")
-        defaults, meanings = to_dict(kind.config()), dict(documented(kind.config))
         rows = [
-            (key, json.dumps(_at(defaults, key)), meanings.get(key, ""))
-            for key in keys(kind.config)
+            (key, json.dumps(setting["value"]), setting["meaning"])
+            for key, setting in settings_of(kind).items()
         ]
         print_table(rows, ("setting", "default", "meaning"))
         print()

@@ -114,6 +114,8 @@ class Commands:
         print(headline(at.position, view))
         if view.branches:
             print("\n".join(describe(at.position, view, count)))
+        if at.engine.usual and not at.study.spent and not view.proven and not at.position.is_over:
+            print("nothing is searched yet: `run` searches")
 
     def _down(self, words: Sequence[str]) -> None:
         if not words:

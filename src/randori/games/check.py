@@ -33,7 +33,7 @@ from randori.words import some
 __all__ = ["LAWS", "Report", "check"]
 
 MOST_PLIES = 600
-"""No new game begins after so many: long games need fewer to be judged."""
+"""No new game begins after so many, however many games are asked for."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Report:
         verdict = (
             "every law holds" if not self.notes else "no law is broken, but not all were tried"
         )
-        few = f" of {self.asked}, which are long" if self.games < self.asked else ""
+        few = f" of {self.asked} ({MOST_PLIES} plies are enough)" if self.games < self.asked else ""
         lines = [
             f"{self.game}: {some(self.games, 'game')}{few}, {some(self.plies, 'ply')}, {verdict}"
         ]

@@ -1,7 +1,7 @@
-"""What Numba could not compile, in one line that names the author's own file, line and function.
+"""What fails in somebody's own game, in one line that names their file, line and function.
 
-Numba writes a page: the innermost reason and place first, then how it came there, by way of our own
-templates. People want the first place that is not ours.
+Of what it cannot compile, Numba writes a page: the innermost reason and place first, then how it
+came there, by way of our own templates. People want the first place that is not ours.
 """
 
 import ast
@@ -37,10 +37,14 @@ def complaint(error: BaseException, own: Path | None) -> str:
     """
     if is_compile_error(error) and place_of(error):
         return describe(error)
-    is_no_number = isinstance(error, TypeError) and NO_NUMBER.fullmatch(str(error))
-    if own is None or not (is_compile_error(error) or is_no_number):
+    if own is None:
         return ""
-    name = short(own)
+    name, place = short(own), _raised_in(error, own)
+    if place:
+        return f"{place}: {type(error).__name__}: {error}; `randori check {name}` tells more"
+    is_no_number = isinstance(error, TypeError) and NO_NUMBER.fullmatch(str(error))
+    if not (is_compile_error(error) or is_no_number):
+        return ""
     return f"the kernels of {name} do not fit together: `randori check {name}` says why"
 
 
@@ -59,9 +63,22 @@ def place_of(error: BaseException) -> str:
     ]
     for path, line in (*said, *_under_way(error)):
         if _is_foreign(path):
-            function = _function_at(path, line)
-            return f"{short(path)}, line {line}" + (f", in {function}" if function else "")
+            return _name(path, line)
     return ""
+
+
+def _raised_in(error: BaseException, own: Path) -> str:
+    """Name the innermost place that is not ours, if `error` came through the author's file."""
+    frames = walk_tb(error.__traceback__)
+    places = [(Path(frame.f_code.co_filename), line) for frame, line in frames]
+    if own.resolve() not in (path for path, _ in places):
+        return ""
+    return next((_name(path, line) for path, line in reversed(places) if _is_foreign(path)), "")
+
+
+def _name(path: Path, line: int) -> str:
+    function = _function_at(path, line)
+    return f"{short(path)}, line {line}" + (f", in {function}" if function else "")
 
 
 def _under_way(error: BaseException) -> list[Place]:

@@ -231,8 +231,9 @@ def _digest(family: list[FunctionType], bindings: Bindings) -> str:
     from randori.games.compilers import PART
 
     digest = hashlib.sha256(f"{sorted(PART)}".encode())
-    for path in sorted({function.__code__.co_filename for function in family} | _OWN_FILES):
-        digest.update(_file(path))
+    files = {function.__code__.co_filename for function in family} | _OWN_FILES
+    for content in sorted(map(_file, files)):  # where they lie does not matter
+        digest.update(content)
     for function in family:
         scope = bindings.scope(function)
         digest.update(f"{function.__module__} {_outline(function.__code__)}".encode())

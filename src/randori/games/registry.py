@@ -79,17 +79,18 @@ def _guess(name: str) -> str:
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UserError(f"there is no game file {str(path)!r}")
-    # Compiled kernels in the cache refer to the module by name: one file, one name.
-    mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
-    name = f"{FOREIGN}{path.resolve().stem}_{mark}"
+    # Compiled kernels in the cache refer to the module by name: what is written alike, as a run's
+    # copy is, shares them.
+    content = path.read_bytes()
+    name = f"{FOREIGN}{hashlib.sha256(content).hexdigest()[:16]}"
     found = importlib.util.spec_from_file_location(name, path.resolve())
     assert found is not None
-    assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     sys.modules.pop(name, None)  # so that the newest comes last
     sys.modules[name] = module
     try:
-        found.loader.exec_module(module)
+        # Not by the loader: Python's own cache takes a file of the same second and size for old.
+        exec(compile(content, path.resolve(), "exec", dont_inherit=True), vars(module))
     except SyntaxError as error:
         raise UserError(f"{path}, line {error.lineno}: {error.msg}") from None
     except UserError:

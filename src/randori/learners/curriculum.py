@@ -1,7 +1,7 @@
 """AlphaZero in a run folder, stage by stage: each begins where the one before has saved."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 
 from randori.agents.models import without_side_tasks
@@ -68,6 +68,18 @@ def resume(learner: AlphaZero, run: Run, window: int) -> None:
     rows = read_shards(run.path, checkpoint.number, window, "results", SINCE)
     drop_shards(run.path, after=checkpoint.number)
     learner.restore(checkpoint, rows)
+    learner.status.warning = _warn(checkpoint.state["shards"], rows, window)
     done = learner.counters.iteration
     logger.info("resumed from checkpoint %d, iteration %d", checkpoint.number, done)
     rewind(run.path, lambda record: int(record.get("iteration", 0)) <= done)
+
+
+def _warn(shards: Sequence[tuple[int, int]], rows: Mapping[str, Sized], window: int) -> str:
+    """Say how many rows of the window are missing, of those that the checkpoint counts on."""
+    expected = min(window, sum(count for _, count in shards))
+    missing = expected - len(rows.get("results", ()))
+    if missing <= 0:
+        return ""
+    words = f"{missing} of {expected} replay rows are missing or damaged"
+    logger.warning("%s", words)
+    return f"note: {words}; training goes on with fewer (see the run's log)"

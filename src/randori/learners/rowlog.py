@@ -17,7 +17,7 @@ class RowLog:
         self._window = window
         self._fresh: list[Rows] = []
         self.shards: list[tuple[int, int]] = []
-        """(number, rows) of each shard, oldest first"""
+        """(number, rows) of each shard that is needed, oldest first"""
 
     @property
     def is_fresh(self) -> bool:
@@ -39,13 +39,18 @@ class RowLog:
             write_shard(self._folder, number, arrays)
             self.shards.append((number, len(arrays["results"])))
             self._fresh = []
+            self._forget()
 
-    def prune(self) -> None:
-        """Delete shards that neither the newest checkpoint nor the one before it can need."""
+    def _forget(self) -> None:
+        """Leave out shards that neither the next checkpoint nor the one before it can need."""
         covered = 0
         for number, rows in reversed(self.shards[:-1]):
             if covered >= self._window:
                 self.shards = [shard for shard in self.shards if shard[0] > number]
-                drop_shards(self._folder, before=number + 1)
                 return
             covered += rows
+
+    def prune(self) -> None:
+        """Delete the shards that were left out, once a checkpoint says that they are."""
+        if self.shards:
+            drop_shards(self._folder, before=self.shards[0][0])

@@ -1,6 +1,7 @@
 """All settings of an AlphaZero run: frozen values that `--set` changes and `config.json` stores."""
 
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Literal
 
 from randori.errors import UserError
@@ -13,10 +14,25 @@ FIXED = ("train.optimizer",)
 """Settings that the optimiser's memory has the shape of."""
 
 
-def _expect_positive(config: object, *names: str) -> None:
+def expect_least(config: object, least: float, *names: str) -> None:
+    """Refuse settings below `least`; names may be dotted."""
     for name in names:
-        if getattr(config, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(config, name)}")
+        if (value := attrgetter(name)(config)) < least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")
+
+
+def expect_above_zero(config: object, *names: str) -> None:
+    """Refuse settings that are 0 or below."""
+    for name in names:
+        if (value := getattr(config, name)) <= 0:
+            raise ValueError(f"{name} must be above 0, not {value}")
+
+
+def expect_share(config: object, *names: str) -> None:
+    """Refuse settings that are no share of 1."""
+    for name in names:
+        if not 0 <= (value := getattr(config, name)) <= 1:
+            raise ValueError(f"{name} must be from 0 to 1, not {value}")
 
 
 @dataclass(frozen=True)
@@ -73,17 +89,10 @@ class SelfPlayConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.full_share <= 1.0:
             raise ValueError(f"full_share must be above 0 and at most 1, not {self.full_share}")
-        for name, least in (
-            ("slots", 1),
-            ("threads", -1),
-            ("fast_simulations", 1),
-            ("random_plies", 0),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        for name in ("noise_share", "surprise", "archive", "random_share"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        expect_least(self, 1, "slots", "fast_simulations")
+        expect_least(self, -1, "threads")
+        expect_least(self, 0, "random_plies", "search.exploration", "search.cache_mb")
+        expect_share(self, "noise_share", "surprise", "archive", "random_share")
         if not 0.0 <= self.balance < 1.0:
             raise ValueError(f"balance must be from 0 to below 1, not {self.balance}")
         if not 0.0 <= self.deblunder <= 2.0:
@@ -139,12 +148,11 @@ class TrainConfig:
     weights and losses are fp32"""
 
     def __post_init__(self) -> None:
-        if self.batch < 2:
-            raise ValueError(f"batch must be at least 2, not {self.batch}")
-        if self.reuse <= 0:
-            raise ValueError(f"reuse must be above 0, not {self.reuse}")
-        if self.average < 0:
-            raise ValueError(f"average must not be negative: {self.average}")
+        expect_least(self, 2, "batch")
+        expect_above_zero(self, "reuse", "learning_rate")
+        expect_share(self, "final_share", "search_share")
+        expect_least(self, 0, "warm_up_steps", "l2", "value_weight", "reply_weight", "owner_weight")
+        expect_least(self, 0, "clip", "average")
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,8 @@ class EvaluationConfig:
     """visits of the learner's searches in them"""
 
     def __post_init__(self) -> None:
-        _expect_positive(self, "games", "simulations")
+        expect_least(self, 1, "games", "simulations")
+        expect_least(self, 0, "every_minutes", "every_iterations")
 
 
 @dataclass(frozen=True)
@@ -182,7 +191,8 @@ class GateConfig:
     """a candidate that fails is thrown away and learning starts from the old weights (paper D)"""
 
     def __post_init__(self) -> None:
-        _expect_positive(self, "every", "games", "simulations")
+        expect_least(self, 1, "every", "games", "simulations")
+        expect_share(self, "threshold")
 
 
 @dataclass(frozen=True)
@@ -248,8 +258,8 @@ class AlphaZeroConfig:
             raise ValueError("a deterministic run needs checkpoint_iterations above 0")
         if self.iteration_rows < 1 or self.window < self.iteration_rows:
             raise ValueError("expected 1 <= iteration_rows <= window")
-        if self.first_window < 0:
-            raise ValueError(f"first_window must not be negative: {self.first_window}")
+        expect_least(self, 0, "first_window", "warm_up_rows")
+        expect_least(self, 0, "checkpoint_minutes", "checkpoint_iterations")
         if self.stages and not any(vars(self.stop).values()):
             raise ValueError("stages are shares of the run, so it needs an end: --minutes")
         shares = [share for share, _ in self.stages]

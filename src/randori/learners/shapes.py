@@ -20,7 +20,7 @@ from randori.errors import UserError
 from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.learners.curriculum import Stoppable
-from randori.learners.settings import StopConfig
+from randori.learners.settings import StopConfig, expect_least, expect_share
 from randori.learners.status import Counters, Listener, Status, progress_of
 from randori.learners.yields import Tally
 from randori.runs.checkpoint import (
@@ -67,11 +67,9 @@ class ShapesConfig:
 
     def __post_init__(self) -> None:
         parse_sets(self.sets)
-        for name in ("iteration_games", "test_games", "grow_games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.grow_at <= 1:
-            raise ValueError(f"grow_at must be from 0 to 1, not {self.grow_at}")
+        expect_least(self, 1, "iteration_games", "test_games", "grow_games")
+        expect_least(self, 0, "grow_from", "checkpoint_minutes")
+        expect_share(self, "grow_at")
 
 
 def resized(game: Game, size: int) -> Game:
@@ -200,6 +198,7 @@ class Shapes:
         self._tell("self-play")
         record = {
             "iteration": counters.iteration,
+            "checkpoint": counters.checkpoint,
             "seconds": round(counters.seconds, 3),
             "games": counters.games,
             "size": self._size,

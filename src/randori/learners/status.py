@@ -64,6 +64,8 @@ class Status:
     """iteration of the newest evaluation"""
     effective: dict[str, float] = field(default_factory=dict)
     """opponent -> games of that evaluation that say something new: `MatchResult.effective`"""
+    warning: str = ""
+    """what people have to know"""
 
     @property
     def bare_share(self) -> float:
@@ -82,6 +84,7 @@ def iteration_metrics(
     counters, tally = status.counters, status.tally
     return {
         "iteration": counters.iteration,
+        "checkpoint": counters.checkpoint,
         "seconds": round(counters.seconds, 3),
         "rows": counters.rows,
         "games": counters.games,

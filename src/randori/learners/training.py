@@ -23,11 +23,17 @@ from randori.networks.build import build
 from randori.networks.config import NetworkConfig
 from randori.networks.grow import grow
 from randori.runs.atomic import explained, write_text
-from randori.runs.checkpoint import Model, latest_checkpoint, read_model, write_model
+from randori.runs.checkpoint import (
+    Model,
+    checkpoint_paths,
+    latest_checkpoint,
+    read_model,
+    write_model,
+)
 from randori.runs.config import override, to_dict
-from randori.runs.folder import Run, create_run, locked, open_run, save_run
-from randori.runs.metrics import rewind
-from randori.runs.shards import drop_shards
+from randori.runs.folder import Run, create_run, locked, numbered, open_run, save_run
+from randori.runs.metrics import read_metrics, rewind
+from randori.runs.shards import drop_shards, shard_numbers
 from randori.spec import parse_spec
 
 RULES = "game.py"
@@ -108,15 +114,34 @@ def change_run(path: Path, assignments: list[str]) -> Run:
 def train(run: Run, listen: Listener) -> Learner:
     """Go on from wherever the folder stands, until the run is complete or interrupted."""
     game, kind, config = game_of(run), find_learner(run.learner), config_of(run)
-    with locked(run.path), _logged(run):
-        newest = latest_checkpoint(run.path)
-        if newest is None:
-            logger.info("started %s on %s, seed %d", run.learner, run.game, run.seed)
-            drop_shards(run.path, after=0)
-            rewind(run.path, lambda record: False)
-        learner = kind.go_on(game, config, run, listen, _stopping_on_signals)
-        logger.info("stopped at iteration %d", learner.counters.iteration)
+    with locked(run.path):
+        expect_checkpoints(run.path)
+        with _logged(run):
+            newest = latest_checkpoint(run.path)
+            if newest is None:
+                logger.info("started %s on %s, seed %d", run.learner, run.game, run.seed)
+                drop_shards(run.path, after=0)
+                rewind(run.path, lambda record: False)
+            learner = kind.go_on(game, config, run, listen, _stopping_on_signals)
+            logger.info("stopped at iteration %d", learner.counters.iteration)
     return learner
+
+
+def expect_checkpoints(path: Path) -> None:
+    """Refuse to begin anew, which drops all else, where checkpoints were written and are gone."""
+    if checkpoint_paths(path):
+        return
+    has_had = (
+        any(number > 1 for number in shard_numbers(path))  # the first comes before its checkpoint
+        or numbered(path / "games", ".jsonl")
+        or any(record.get("checkpoint") for record in read_metrics(path))
+    )
+    if has_had:
+        raise UserError(
+            f"{path / 'checkpoints'} {'is empty' if (path / 'checkpoints').is_dir() else 'is gone'}"
+            ", though this run had checkpoints: put them back, or start a new run; "
+            "nothing was changed"
+        )
 
 
 class _LogFile(logging.FileHandler):

@@ -70,6 +70,14 @@ def keys(cls: Any, prefix: str = "") -> Iterator[str]:
             yield prefix + field.name
 
 
+def expected(cls: Any) -> Iterator[tuple[str, list[Any] | str]]:
+    """Yield every dotted key with what it may hold: a list of the words, or a description."""
+    for key in keys(cls):
+        annotation = _annotation(cls, key, _Place("", key, ()))
+        words = get_origin(annotation) is Literal
+        yield key, list(get_args(annotation)) if words else _describe(annotation)
+
+
 @dataclasses.dataclass(frozen=True)
 class _Place:
     """Where a value stands, for error messages."""

@@ -27,6 +27,7 @@ from randori.errors import UserError
 from randori.runs import atomic
 from randori.runs.config import from_dict, to_dict
 from randori.runs.formats import json_bytes, read_json
+from randori.runs.seeds import LAST_SEED
 
 FORMAT = 1
 CONFIG = "config.json"
@@ -45,6 +46,10 @@ class Header:
     game: str
     seed: int
     config: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LAST_SEED:
+            raise UserError(f"seed must be from 0 to {LAST_SEED}, not {self.seed}")
 
 
 @dataclass(frozen=True)
