@@ -522,4 +522,4 @@ def test_few_settings_may_be_negative(learner: str) -> None:
 def test_every_preset_is_allowed(learner: str) -> None:
     kind = LEARNERS[learner]
     for settings in kind.presets.values():
-        override(kind.config(), settings)
+        assert type(override(kind.config(), settings)) is kind.config

@@ -31,7 +31,9 @@ def without_policy(run: Path) -> Path:
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_settings_of_published_runs_are_still_allowed(path: Path, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_bytes(path.read_bytes())
-    config_of(open_run(tmp_path))
+    run = open_run(tmp_path)
+    stored, read = run.config["train"], to_dict(config_of(run))["train"]
+    assert {key: read[key] for key in stored} == stored
 
 
 def test_policies_of_old_runs_are_dense(tmp_path: Path) -> None:

@@ -100,26 +100,30 @@ class FurnishKernel(AnalysisPass):
         return True
 
 
-class PartCompiler(CompilerBase):
+class OnePassMore(CompilerBase):
+    """Compiles by Numba's own passes, and one more."""
+
+    more: Any
+    after: Any
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the passes."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(self.more, self.after)
+        passes.finalize()
+        return [passes]
+
+
+class PartCompiler(OnePassMore):
     """Compiles what only kernels call."""
 
-    def define_pipelines(self) -> list[Any]:
-        """Return Numba's own passes and one more."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(MakePart, NopythonTypeInference)
-        passes.finalize()
-        return [passes]
+    more, after = MakePart, NopythonTypeInference
 
 
-class KernelCompiler(CompilerBase):
+class KernelCompiler(OnePassMore):
     """Compiles what Python calls."""
 
-    def define_pipelines(self) -> list[Any]:
-        """Return Numba's own passes and one more."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(FurnishKernel, NativeLowering)
-        passes.finalize()
-        return [passes]
+    more, after = FurnishKernel, NativeLowering
 
 
 def _is_tried(version: str) -> bool:
