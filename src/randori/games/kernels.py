@@ -213,7 +213,7 @@ def _circles(calls: Mapping[FunctionType, list[FunctionType]]) -> set[FunctionTy
 
 
 _OWN_FILES = {str(Path(__file__).with_name(f"{name}.py")) for name in
-              ("kernels", "compilers", "intrinsics")}  # fmt: skip
+              ("kernels", "pipelines", "intrinsics")}  # fmt: skip
 """What a kernel becomes depends on these, too."""
 
 
