@@ -123,7 +123,9 @@ def perft(
 
 def check(
     game: Game,
-    games: Annotated[int, typer.Option(min=1, help="Random games to try; none begins after 600 plies.")] = 20,
+    games: Annotated[
+        int, typer.Option(min=1, help="Random games to try; none begins after 600 plies.")
+    ] = 20,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
