@@ -151,7 +151,7 @@ def specialise(
     built = {f: shared[f] for f in shared if f is not template}
     calls = _reach(template, bindings)
     family = list(calls)
-    circles = _circles(calls)
+    circles = _circles(calls) if compiled else set()
     mark = f"{bindings.label}_{_digest(family, bindings)}" if compiled else bindings.label
     scopes: list[dict[str, Any]] = []
     for function in family:
