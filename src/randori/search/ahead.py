@@ -81,8 +81,8 @@ def foresee(trees: Trees, cache: Cache, asked: Questions, slot: int) -> None:
 def set_out(tree: Tree, budget: int, knobs: Knobs) -> None:
     """Begin a descent before its turn, if there will be one: its first move, from a near root.
 
-    In self-play one leaf is in flight, and its answer has come. A descent is under way already where
-    the last step lacked room.
+    In self-play one leaf is in flight, and its answer has come. One is under way already where the
+    last step lacked room.
     """
     if budget == 0 or is_spent(tree, budget, knobs) or not tree.nodes[0].judged:
         return
