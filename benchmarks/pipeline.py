@@ -2,10 +2,11 @@
 
     python benchmarks/pipeline.py othello --threads 12 --slots 4096 --simulations 100
 
-The bare figure drives lanes of self-play from the same number of threads without any search. With
-`--learn N` self-play is measured once more beside a learner that takes steps of N rows as fast as
-it can and hands its weights over every second, and then once more without it: what that costs
-self-play, and what self-play costs the learner.
+The bare figure drives lanes of self-play from the same number of threads without any search; with
+`--bytes` it is taken of lanes that send all their logits as float32 besides. With `--learn N`
+self-play is measured once more beside a learner that takes steps of N rows as fast as it can and
+hands its weights over every second, and then once more without it: what that costs self-play, and
+what self-play costs the learner.
 """
 
 import argparse
@@ -197,10 +198,13 @@ def main() -> None:
     if learner is not None:
         beside["learner_alone_steps_per_s"] = learner.rate_alone(given.seconds / 3)
     after = bare_rate(evaluator, config, given.seconds / 3)
-    bare = (before + after) / 2
+    bare, rate = (before + after) / 2, figures["evaluations_per_s"]
+    if given.bytes:
+        wide = bare_rate(evaluator, replace(config, byte_logits=False), given.seconds / 3)
+        beside |= {"bare_of_floats_per_s": wide, "ratio_to_bare_of_floats": rate / wide}
     print(json.dumps({
         **vars(given), "evaluator": evaluator.name, "compile_s": round(compiled, 1), **figures,
-        "bare_evaluations_per_s": bare, "ratio": figures["evaluations_per_s"] / bare, **beside,
+        "bare_evaluations_per_s": bare, "ratio": rate / bare, **beside,
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
     }))  # fmt: skip
 

@@ -17,17 +17,22 @@ NOTHING = float("-inf")
 
 def to_bytes(logits: Tensor, factors: Sequence[int]) -> Tensor:
     """Write float32 logits [B, P] as bytes (`ByteLane`); what is no number is any byte."""
+    # Few operations, because each is a kernel of its own on a card.
+    parts = torch.split_with_sizes(logits, factors, 1)
+    best = torch.stack([part.amax(1) for part in parts], 1)
+    best.mul_(STEPS).add_(0.5)  # half a step: bytes are cut off
     below = torch.empty_like(logits)
-    parts, rooms = (torch.split_with_sizes(whole, factors, 1) for whole in (logits, below))
-    for part, room in zip(parts, rooms, strict=True):
-        # Few operations over all logits, because each is a kernel of its own on a card.
-        best = part.amax(1, keepdim=True).mul_(STEPS).add_(0.5)  # half a step: bytes are cut off
-        torch.sub(best, part, alpha=STEPS, out=room)
+    for f, room in enumerate(torch.split_with_sizes(below, factors, 1)):
+        torch.sub(best[:, f : f + 1], parts[f], alpha=STEPS, out=room)
     return below.clamp_(max=255).to(torch.uint8)
 
 
 class Compactor:
-    """Writes logits as bytes; where a game marks them, only those that matter to a position."""
+    """Writes logits as bytes; where a game marks them, only those that matter to a position.
+
+    Where a logit goes is linear in the bits of the planes: one further for each logit before it
+    whose bit is set, and out of the way unless its own is. So one matrix product says it of all.
+    """
 
     def __init__(self, signature: Signature, device: torch.device) -> None:
         self._factors: tuple[int, ...] = signature.factors
@@ -35,34 +40,35 @@ class Compactor:
         self._is_marked = bool(signature.marks)
         if not self._is_marked:
             return
-        self._nowhere = room = sum(signature.most_marked)  # behind all that matters
-        self._rest = self.width - room  # no run is longer
+        rest = self.width - sum(signature.most_marked)  # no run is longer
         *others, last = signature.most_marked
-        self._factors = (*others, last + self._rest)
-        # What `runs_of` tabulates for the reader, over bits of planes instead of places in words.
+        self._factors = (*others, last + rest)
         marks = np.asarray(signature.marks)
+        self._planes = int(marks.max()) // signature.cells + 1  # so many have all the bits
+        bits = np.arange(self._planes * signature.cells)[:, None]
         parts = np.split(marks, np.cumsum(signature.factors)[:-1])
-        self._bits = int(marks.max()) + 1
-        lengths = np.stack([np.bincount(part, minlength=self._bits) for part in parts])
-        starts = lengths.cumsum(1) - lengths
-        ends = np.cumsum(signature.most_marked)[:, None]
-        runs = [part + f * self._bits for f, part in enumerate(parts)]
-        within = [np.arange(len(part)) - starts[f, part] for f, part in enumerate(parts)]
-        tables = (lengths, ends - np.array(signature.most_marked)[:, None] - lengths,
-                  ends - lengths, np.concatenate(runs), np.concatenate(within))  # fmt: skip
-        self._lengths, self._shifts, self._last, self._runs, self._within = (
-            torch.from_numpy(table).to(device) for table in tables
+        begins = np.cumsum((0, *others))
+        moves, origins = [], []
+        for begin, part in zip(begins, parts, strict=True):
+            before = (bits < part) * np.bincount(part, minlength=len(bits))[:, None]
+            within = np.arange(len(part)) - np.searchsorted(part, part)
+            moves.append(before - self.width * (bits == part))
+            origins.append(begin + within + self.width)
+        self._moves, self._origins = (
+            torch.from_numpy(np.concatenate(tables, -1, dtype=np.float32)).to(device)
+            for tables in (moves, origins)
         )
+        # Where more is marked than may be (bare rates are those of random planes) runs of two
+        # factors meet, but stay in here.
+        self._room = self.width + int(begins.max()) + max(signature.factors)
 
     def __call__(self, logits: Tensor, planes: Tensor) -> Tensor:
         """Turn float32 logits [B, P] about planes [B, C, H, W] into bytes [B, width]."""
         if not self._is_marked:
             return to_bytes(logits, self._factors)
-        marked = planes.flatten(1)[:, None, : self._bits] > 0
-        starts = (marked * self._lengths).cumsum(2).add_(self._shifts)
-        # Where more is marked than may be (the bare rate is that of random planes) it has no room.
-        starts.masked_fill_(~marked | (starts > self._last), self._nowhere)
-        places = starts.flatten(1).index_select(1, self._runs).add_(self._within)
-        packed = logits.new_full((len(logits), self.width), NOTHING).scatter_(1, places, logits)
-        packed.narrow(1, self._nowhere, self._rest).fill_(NOTHING)
-        return to_bytes(packed, self._factors)
+        bits = planes[:, : self._planes].flatten(1).float()
+        places = torch.addmm(self._origins, bits, self._moves).long()
+        packed = logits.new_empty(len(logits), self._room)
+        matter = packed[:, : self.width].fill_(NOTHING)
+        packed.scatter_(1, places, logits)
+        return to_bytes(matter, self._factors)
