@@ -2,11 +2,11 @@
 
     python benchmarks/pipeline.py othello --threads 12 --slots 4096 --simulations 100
 
-The bare figure drives lanes of self-play from the same number of threads without any search; with
-`--bytes` it is taken of lanes that send all their logits as float32 besides. With `--learn N`
-self-play is measured once more beside a learner that takes steps of N rows as fast as it can and
-hands its weights over every second, and then once more without it: what that costs self-play, and
-what self-play costs the learner.
+The bare figure drives lanes of self-play from the same number of threads without any search; where
+these send logits as bytes it is taken of lanes of float32 besides, which `--floats` makes self-play
+use. With `--learn N` self-play is measured once more beside a learner that takes steps of N rows as
+fast as it can and hands its weights over every second, and then once more without it: what that
+costs self-play, and what self-play costs the learner.
 """
 
 import argparse
@@ -164,7 +164,7 @@ def main() -> None:
     parser.add_argument("--cache-mb", type=float, default=16.0)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--learn", type=int, default=0, help="rows a gradient step")
-    parser.add_argument("--bytes", action="store_true", help="selfplay.byte_logits")
+    parser.add_argument("--floats", action="store_true", help="selfplay.byte_logits=false")
     given = parser.parse_args()
     game = load_game(given.game)
     network = build(NetworkConfig(blocks=given.blocks, channels=given.channels), signature_of(game))
@@ -172,7 +172,7 @@ def main() -> None:
     search = SearchConfig(simulations=given.simulations, cache_mb=given.cache_mb)
     config = SelfPlayConfig(
         slots=given.slots, threads=given.threads, search=search, full_share=given.full_share,
-        byte_logits=given.bytes,
+        byte_logits=not given.floats,
     )  # fmt: skip
     start = time.perf_counter()
     warm = SelfPlay(game, evaluator, replace(config, slots=4, threads=0), 0)
@@ -199,7 +199,7 @@ def main() -> None:
         beside["learner_alone_steps_per_s"] = learner.rate_alone(given.seconds / 3)
     after = bare_rate(evaluator, config, given.seconds / 3)
     bare, rate = (before + after) / 2, figures["evaluations_per_s"]
-    if given.bytes:
+    if selfplay_lane(evaluator, 1, config.byte_logits).logits.dtype == np.uint8:
         wide = bare_rate(evaluator, replace(config, byte_logits=False), given.seconds / 3)
         beside |= {"bare_of_floats_per_s": wide, "ratio_to_bare_of_floats": rate / wide}
     print(json.dumps({

@@ -82,7 +82,7 @@ class SelfPlayConfig:
     move there was worth, not from how the game ended; 0 leaves it"""
     turns: Literal["none", "random"] = "none"
     """random: show the network every position under a random symmetry (AlphaGo Zero)"""
-    byte_logits: bool = False
+    byte_logits: bool = True
     """let a GPU send logits as bytes where there are many: less memory for threads to go through,
     and priors that are a little less exact"""
 
