@@ -58,6 +58,12 @@ def test_hint(play):
     assert "expected hint or hint 5" in answer.out
 
 
+def test_a_hint_without_a_line_expects_nothing(randori):
+    answer = randori("play", "connect4", "--against", "policy", stdin="hint 2\nquit\n")
+    assert "value" in answer.out
+    assert "expected" not in answer.out
+
+
 def test_agent_that_cannot_analyse_says_so(play):
     answer = play("hint", "b2", "quit", against="random")
     assert "agent 'random' picks moves but cannot analyse" in answer.out

@@ -381,8 +381,9 @@ def test_two_trainers_do_not_meet(randori, run):
 
     with locked(run):
         before = files(run)
-        complaint = randori("resume", run, "--iterations=9").complaint
-        assert "is already being trained" in complaint
+        answer = randori("resume", run, "--iterations=9")
+        assert "is already being trained" in answer.complaint
+        assert answer.err.count("\n") == 1, "nothing is said to go on before"
         assert files(run) == before
 
 

@@ -310,7 +310,8 @@ class Session:
         self._say(f"value {signed(analysis.value)} for {self._name(self._position.to_move)}")
         for line in describe_moves(self._position, list(analysis.moves[:count])):
             self._say(line)
-        self._say(f"  expected: {describe_line(self._position, list(analysis.line))}")
+        if analysis.line:
+            self._say(f"  expected: {describe_line(self._position, list(analysis.line))}")
 
     def _undo(self, rest: str) -> None:
         mine = [i for i, t in enumerate(self._turns[:-1]) if t.position.to_move in self._people]

@@ -108,9 +108,9 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
         for end in ends:
             note(f"note: {end}" + ("; no setting was changed" if settings else ""))
         return 0
-    if settings:
-        find_learner(run.learner).try_out(game, override(config_of(run), settings))
-        with locked(path):
+    with locked(path):
+        if settings:
+            find_learner(run.learner).try_out(game, override(config_of(run), settings))
             run = change_run(path, settings)
     place = (
         "the start"
