@@ -43,6 +43,30 @@ def test_search(randori):
     assert figures["trees_mb"] > 0
 
 
+def test_the_bare_rate_is_of_the_lanes_that_self_play_has(randori, monkeypatch):
+    """On a card these may send bytes, and then the share is of a network that does so, too."""
+    from randori.networks import choose
+
+    make, lanes = choose.make_evaluator, []
+
+    class Compact:
+        name = "compact"
+
+        def __init__(self, *given):
+            self._inner = make(*given)
+
+        def compact_lane(self, batch):
+            lanes.append(batch)
+            return self._inner.lane(batch)
+
+        def lane(self, batch):
+            raise AssertionError("asked for a lane of float32")
+
+    monkeypatch.setattr(choose, "make_evaluator", Compact)
+    assert randori("bench", "selfplay", "tictactoe", *SMALL, "--json").json["ratio"] > 0
+    assert len(lanes) > 2
+
+
 def test_selfplay(randori):
     figures = randori("bench", "selfplay", "tictactoe", *SMALL, "--json").json
     assert figures["evaluations_per_s"] > 0

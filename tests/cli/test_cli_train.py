@@ -377,14 +377,17 @@ def test_an_export_that_cannot_be_leaves_no_file(randori, target, words):
 
 
 def test_two_trainers_do_not_meet(randori, run):
+    from randori.learners.training import change_run
     from randori.runs.folder import locked
 
+    change_run(run, ["stop.iterations=8"])
     with locked(run):
         before = files(run)
-        answer = randori("resume", run, "--iterations=9")
-        assert "is already being trained" in answer.complaint
-        assert answer.err.count("\n") == 1, "nothing is said to go on before"
-        assert files(run) == before
+        for settings in ((), ("--iterations=9",)):
+            answer = randori("resume", run, *settings)
+            assert "is already being trained" in answer.complaint
+            assert answer.err.count("\n") == 1, "nothing is said to go on before"
+            assert files(run) == before
 
 
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, tiny):

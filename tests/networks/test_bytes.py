@@ -145,6 +145,20 @@ def test_only_logits_of_stones_come_and_each_finds_its_place() -> None:
     expect_marked_alone(game, game.placements(np.random.default_rng(2), 100))
 
 
+@pytest.mark.parametrize("logit", [np.inf, -np.inf, np.nan, 3e38])
+def test_what_is_said_of_nothing_changes_nothing(logit: float) -> None:
+    game = load_game("shobu")
+    states = game.placements(np.random.default_rng(6), 20)
+    words = np.zeros((20, game.input_words), np.uint64)
+    for state, row in zip(states, words, strict=True):
+        game.plain.planes(state, row)
+    cells = unpack(torch.from_numpy(words.view(np.int64)), signature_of(game)).flatten(1)
+    said = draw(20, game.factor_sizes)
+    before = compacted(game, words, said)
+    said[cells.numpy()[:, game.marks] == 0] = logit
+    np.testing.assert_array_equal(compacted(game, words, said), before)
+
+
 def as_they_are(state: NDArray[np.uint64], words: NDArray[np.uint64]) -> None:
     """Planes of what is no state but planes."""
     for word in range(len(words)):

@@ -104,5 +104,17 @@ def test_many_logits_come_as_bytes(
 
 
 @needs_gpu
+def test_more_marks_than_may_be_spoil_nothing_else(seasoned: Build) -> None:
+    evaluator = CudaEvaluator(seasoned(MARKED, 1), MARKED)
+    values = []
+    for lane in (evaluator.compact_lane(8), evaluator.lane(8)):
+        lane.words[:] = np.uint64(2**64 - 1)
+        lane.launch(8)
+        lane.wait()
+        values.append(lane.values.copy())
+    np.testing.assert_array_equal(*values)
+
+
+@needs_gpu
 def test_few_logits_stay_as_they_are(seasoned: Build) -> None:
     assert CudaEvaluator(seasoned(CONNECT4, 1), CONNECT4).compact_lane(4).logits.dtype == np.float32

@@ -2,7 +2,10 @@
 
 import resource
 import sys
+from collections.abc import Sequence
+from functools import partial
 from time import perf_counter, thread_time
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +13,13 @@ from numpy.typing import NDArray
 from randori.cli.bench_work import REPEATS, Figures, Work, beside, megabytes, random_positions
 from randori.cli.gauge import mean_length
 from randori.cli.report import announced
+from randori.games.game import Game
 from randori.games.registry import load_game
 from randori.search.search import Search, SearchConfig
 from randori.search.uniform import UniformEvaluator
+
+if TYPE_CHECKING:
+    from randori.learners.group import Group
 
 BARE_SECONDS = 2.0
 ROUNDS = 4
@@ -61,7 +68,6 @@ def _time_search(search: Search, roots: NDArray[np.uint64], simulations: int) ->
 def bench_selfplay(work: Work) -> Figures:
     """Time self-play against its own network alone, at the same batch, before and after."""
     from randori.agents.models import signature_of
-    from randori.learners.harvest import NONE_MADE
     from randori.learners.selfplay import SelfPlay
     from randori.learners.settings import SelfPlayConfig
     from randori.learners.yields import Tally
@@ -76,23 +82,18 @@ def bench_selfplay(work: Work) -> Figures:
     config = SelfPlayConfig(
         work.slots, work.threads, SearchConfig(work.simulations), full_share=1.0
     )
+    bare_rate = partial(measure_rate, evaluator, work.slots, 2 * work.threads, BARE_SECONDS,
+                        is_compact=config.byte_logits)  # fmt: skip
     with announced(game.name):
         selfplay = SelfPlay(game, evaluator, config, seed=0)
-        rng = np.random.default_rng(0)
-        for group in selfplay.groups:
-            arrays, _ = group.save()
-            arrays["roots"], moves = random_positions(game, work.slots, game.longest // 2, rng)
-            arrays["plies"] = np.array([len(played) for played in moves])
-            arrays["moves"] = np.concatenate(moves)
-            arrays["amends"] = np.full(len(arrays["moves"]), NONE_MADE)
-            group.restore(arrays)
+        _begin_anywhere(selfplay.groups, game, work.slots)
         # Rounds in turn, so that what else runs on the machine meets both alike.
         tally, elapsed, evaluations, bare_rates = Tally(), 0.0, 0, []
         for group in selfplay.groups:
             group.step()
         rounds = 1 if work.threads else ROUNDS  # threads play on while the network is measured
         for _ in range(rounds):
-            bare_rates.append(measure_rate(evaluator, work.slots, 2 * work.threads, BARE_SECONDS))
+            bare_rates.append(bare_rate())
             start, before = perf_counter(), selfplay.evaluations
             for batch in selfplay.collect(sys.maxsize):
                 tally.add(batch)
@@ -101,7 +102,7 @@ def bench_selfplay(work: Work) -> Figures:
             elapsed += perf_counter() - start
             evaluations += selfplay.evaluations - before
     selfplay.close()
-    bare_rates.append(measure_rate(evaluator, work.slots, 2 * work.threads, BARE_SECONDS))
+    bare_rates.append(bare_rate())
     bare = sum(bare_rates) / len(bare_rates)
     rate, move_rate = evaluations / elapsed, tally.moves / elapsed
     arguments = ["--blocks", work.blocks, "--channels", work.channels, "--batch",
@@ -126,3 +127,17 @@ def bench_selfplay(work: Work) -> Figures:
         work, game, "selfplay", arguments, lambda peer: rate / peer["evaluations_per_s"],
         lambda peer: move_rate * (peer["simulations"] + 1) / peer["evaluations_per_s"],
     )  # fmt: skip
+
+
+def _begin_anywhere(groups: "Sequence[Group]", game: Game, slots: int) -> None:
+    """Let the games of all slots stand after random moves, so that all their stages are there."""
+    from randori.learners.harvest import NONE_MADE
+
+    rng = np.random.default_rng(0)
+    for group in groups:
+        arrays, _ = group.save()
+        arrays["roots"], moves = random_positions(game, slots, game.longest // 2, rng)
+        arrays["plies"] = np.array([len(played) for played in moves])
+        arrays["moves"] = np.concatenate(moves)
+        arrays["amends"] = np.full(len(arrays["moves"]), NONE_MADE)
+        group.restore(arrays)

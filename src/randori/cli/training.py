@@ -108,7 +108,7 @@ def resume_training(path: Path, *, settings: list[str], plain: bool, as_json: bo
         for end in ends:
             note(f"note: {end}" + ("; no setting was changed" if settings else ""))
         return 0
-    with locked(path):
+    with locked(path):  # also without settings: who is refused hears nothing else before
         if settings:
             find_learner(run.learner).try_out(game, override(config_of(run), settings))
             run = change_run(path, settings)

@@ -48,19 +48,20 @@ class Compactor:
         bits = np.arange(self._planes * signature.cells)[:, None]
         parts = np.split(marks, np.cumsum(signature.factors)[:-1])
         begins = np.cumsum((0, *others))
+        away = 1 << self.width.bit_length()  # exact in any precision that a product may have
         moves, origins = [], []
         for begin, part in zip(begins, parts, strict=True):
             before = (bits < part) * np.bincount(part, minlength=len(bits))[:, None]
             within = np.arange(len(part)) - np.searchsorted(part, part)
-            moves.append(before - self.width * (bits == part))
-            origins.append(begin + within + self.width)
+            moves.append(before - away * (bits == part))
+            origins.append(begin + within + away)
         self._moves, self._origins = (
             torch.from_numpy(np.concatenate(tables, -1, dtype=np.float32)).to(device)
             for tables in (moves, origins)
         )
         # Where more is marked than may be (bare rates are those of random planes) runs of two
         # factors meet, but stay in here.
-        self._room = self.width + int(begins.max()) + max(signature.factors)
+        self._room = away + int(begins.max()) + max(signature.factors)
 
     def __call__(self, logits: Tensor, planes: Tensor) -> Tensor:
         """Turn float32 logits [B, P] about planes [B, C, H, W] into bytes [B, width]."""
