@@ -50,11 +50,11 @@ def bench_train(work: Work) -> Figures:
             np.zeros((TRAIN_ROWS, game.owner_words), dtype=np.uint64),
             np.full(TRAIN_ROWS, NONE_MADE, dtype=np.float32),
         ))  # fmt: skip
-    exact = TrainConfig(batch=work.batch, precision="fp32")
-    configs = [exact, replace(exact, precision="bf16")] if has_bf16(device) else [exact]
-    # Without `Threads`: what else runs on the machine shall meet both alike.
-    trainers = [Trainer(game, deepcopy(network), config, device) for config in configs]
-    taken = _time_steps(trainers, replay, work)
+        exact = TrainConfig(batch=work.batch, precision="fp32")
+        configs = [exact, replace(exact, precision="bf16")] if has_bf16(device) else [exact]
+        # Without `Threads`: what else runs on the machine shall meet both alike.
+        trainers = [Trainer(game, deepcopy(network), config, device) for config in configs]
+        taken = _time_steps(trainers, replay, work)
     rates = [steps / seconds for steps, seconds in taken]
     rate = rates[-1]
     return {
