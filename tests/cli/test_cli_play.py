@@ -55,7 +55,7 @@ def test_hint(play):
     assert lines[at + 2].split()[0] == "c1"
     assert "proven win" in lines[at + 2]
     assert lines[at + 4].startswith("  expected: c1")
-    assert "expected hint or hint 5" in answer.out
+    assert "expected hint, or hint and how many moves" in answer.out
 
 
 def test_a_hint_without_a_line_expects_nothing(randori):

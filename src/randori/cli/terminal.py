@@ -302,7 +302,7 @@ class Session:
             self._say(f"agent {self._agent.spec!r} picks moves but cannot analyse")
             return
         if rest and not (rest.isdecimal() and int(rest)):
-            self._say(f"expected hint or hint 5, got hint {rest}")
+            self._say(f"expected hint, or hint and how many moves, like hint 5; got hint {rest}")
             return
         count = int(rest) if rest else SHOWN_MOVES
         _, analysis = self._judge()
