@@ -116,12 +116,18 @@ def compacted(game: Game, words: NDArray[np.uint64], said: Logits) -> NDArray[np
     return found
 
 
-def expect_marked_alone(game: Game, states: NDArray[np.uint64]) -> None:
-    """What comes of all logits is what each position has use for, below the best of that."""
-    said = draw(len(states), game.factor_sizes)
+def words_of(game: Game, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The packed planes of states."""
     words = np.zeros((len(states), game.input_words), np.uint64)
     for state, row in zip(states, words, strict=True):
         game.plain.planes(state, row)
+    return words
+
+
+def expect_marked_alone(game: Game, states: NDArray[np.uint64]) -> None:
+    """What comes of all logits is what each position has use for, below the best of that."""
+    said = draw(len(states), game.factor_sizes)
+    words = words_of(game, states)
     planes = unpack(torch.from_numpy(words.view(np.int64)), signature_of(game))
     octets = compacted(game, words, said)
     assert octets.shape == (len(states), game.compact_width)
@@ -149,9 +155,7 @@ def test_only_logits_of_stones_come_and_each_finds_its_place() -> None:
 def test_what_is_said_of_nothing_changes_nothing(logit: float) -> None:
     game = load_game("shobu")
     states = game.placements(np.random.default_rng(6), 20)
-    words = np.zeros((20, game.input_words), np.uint64)
-    for state, row in zip(states, words, strict=True):
-        game.plain.planes(state, row)
+    words = words_of(game, states)
     cells = unpack(torch.from_numpy(words.view(np.int64)), signature_of(game)).flatten(1)
     said = draw(20, game.factor_sizes)
     before = compacted(game, words, said)
@@ -195,9 +199,8 @@ def test_stones_in_the_middle_of_all_boards_have_as_many_logits_as_may_be() -> N
     game = load_game("shobu")
     half = ("o......o", ".xx..xx.", ".xx..xx.", "........")
     state = game.position(f"{'/'.join((*half, *half[::-1]))} b").state
-    words = np.zeros(game.input_words, np.uint64)
-    game.plain.planes(state, words)
-    cells = unpack(torch.from_numpy(words[None].view(np.int64)), signature_of(game))
+    words = words_of(game, state[None])
+    cells = unpack(torch.from_numpy(words.view(np.int64)), signature_of(game))
     marked = cells.flatten().numpy()[game.marks] > 0
     counts = [int(part.sum()) for part in np.split(marked, np.cumsum(game.factor_sizes)[:-1])]
     assert tuple(counts) == game.most_marked

@@ -92,6 +92,7 @@ class SelfPlayConfig:
         expect_least(self, 1, "slots", "fast_simulations")
         expect_least(self, -1, "threads")
         expect_least(self, 0, "random_plies", "search.exploration", "search.cache_mb")
+        expect_least(self, 0, "forced", "gumbel", "noise_alpha")
         expect_share(self, "noise_share", "surprise", "archive", "random_share")
         if not 0.0 <= self.balance < 1.0:
             raise ValueError(f"balance must be from 0 to below 1, not {self.balance}")
@@ -99,12 +100,8 @@ class SelfPlayConfig:
             raise ValueError(f"deblunder must be from 0 to 2, not {self.deblunder}")
         if self.archive + self.random_share > 1.0:
             raise ValueError("archive and random_share must not be above 1 together")
-        if self.forced < 0.0 or self.gumbel < 0:
-            raise ValueError("forced and gumbel must not be negative")
         if self.forced and self.gumbel:
             raise ValueError("a Gumbel root has no forced playouts: set one of them to 0")
-        if self.noise_alpha < 0.0:
-            raise ValueError(f"noise_alpha must not be negative: {self.noise_alpha}")
         if not self.temperature or min(value for _, value in self.temperature) < 0.0:
             raise ValueError(f"temperature needs points of 0 or more, not {self.temperature}")
 
